@@ -1,0 +1,117 @@
+"""What a handler may decide. Closed unions: `perform()` and the store match over all of them.
+
+State actions are applied in the transaction of the decision. Effects go into the outbox in the
+same transaction and are performed after it; each has a key, and the same key is never done twice.
+A later effect with the key of an earlier one replaces it: that is how a picture is redrawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.features.model import Feature, Place, Question
+from app.features.types import FeatureRequest
+from app.questions.model import Inquiry
+
+
+@dataclass(frozen=True, slots=True)
+class SaveFeature:
+    feature: Feature
+
+
+@dataclass(frozen=True, slots=True)
+class SaveQuestion:
+    feature_id: int
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An entry of the log; `links` are sequence numbers of entries it answers or follows."""
+
+    feature_id: int
+    seq: int
+    kind: str
+    actor: str
+    question: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    links: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DropEffects:
+    """Forget what waits to be written for a feature: its issue is gone."""
+
+    feature_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShowComment:
+    """Ensure that a comment with this key stands under the issue and reads so."""
+
+    key: str
+    feature_id: int | None
+    place: Place
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class React:
+    """Ensure a reaction, on the issue itself where `comment_id` is None."""
+
+    key: str
+    feature_id: int | None
+    place: Place
+    content: str
+    comment_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowLabel:
+    """Ensure that of our own labels the issue bears this one (or none)."""
+
+    key: str
+    feature_id: int
+    place: Place
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitFiles:
+    """Ensure that the files stand so on the branch; it is made from `base` if it is missing."""
+
+    key: str
+    feature_id: int
+    place: Place
+    branch: str
+    base: str
+    files: tuple[tuple[str, str], ...]
+    message: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateQuestions:
+    key: str
+    feature_id: int
+    run: int
+    request: FeatureRequest
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskAgent:
+    key: str
+    feature_id: int
+    question: int
+    ask_round: int
+    inquiry: Inquiry
+
+
+StateAction = SaveFeature | SaveQuestion | Record | DropEffects
+GitHubEffect = ShowComment | React | ShowLabel | CommitFiles
+AgentEffect = GenerateQuestions | AskAgent
+Effect = GitHubEffect | AgentEffect
+Action = StateAction | Effect

@@ -1,0 +1,1 @@
+"""The roster and the backends that answer for it."""

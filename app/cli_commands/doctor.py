@@ -1,0 +1,80 @@
+"""`kr doctor`: what works, what does not, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from app.cli_commands import CommandError, load_settings, print_json
+from app.cli_commands import doctor_checks as checks
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding; `remedy` is empty where nothing is to be done."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """None of its own."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the findings. 0 if all is well, else 1."""
+    found = examine()
+    ok = all(check.ok for check in found)
+    if args.json:
+        print_json({"ok": ok, "checks": [asdict(check) for check in found]})
+    else:
+        for check in found:
+            print(f"{'ok  ' if check.ok else 'FAIL'}  {check.name}: {check.detail}")
+            if check.remedy:
+                print(f"      → {check.remedy}")
+    return 0 if ok else 1
+
+
+def examine() -> list[Check]:
+    """All findings; only those about the settings if these cannot be read."""
+    try:
+        settings = load_settings()
+    except CommandError as error:
+        return [Check("settings", False, str(error), "Correct these environment variables.")]
+    where = checks.Addresses(settings)
+    plan: list[tuple[str, Callable[[], str], str]] = [
+        ("private_key", lambda: checks.private_key(settings), checks.PRIVATE_KEY_REMEDY),
+        ("webhook_secret", lambda: checks.webhook_secret(settings), checks.SECRET_REMEDY),
+        ("database", lambda: checks.database(where), checks.DATABASE_REMEDY),
+        ("redis", lambda: checks.redis(where), checks.REDIS_REMEDY),
+        ("workers", lambda: checks.workers(where), checks.WORKERS_REMEDY),
+        ("timer", lambda: checks.timer(where), checks.WORKERS_REMEDY),
+        ("config", lambda: checks.config(settings), "Run `kr config check` and correct the lines."),
+        ("deliveries", lambda: checks.deliveries(where), checks.DATABASE_REMEDY),
+        ("embedding_model", lambda: checks.embedding_model(settings), checks.MODEL_REMEDY),
+    ]
+    return [
+        Check("settings", True, _summary(settings)),
+        *(_probe(name, probe, remedy) for name, probe, remedy in plan),
+    ]
+
+
+def _summary(settings: Settings) -> str:
+    return f"GitHub at {settings.github_url}, data in {settings.data_dir}"
+
+
+def _probe(name: str, probe: Callable[[], str], remedy: str) -> Check:
+    try:
+        return Check(name, True, probe())
+    except checks.Failed as failure:
+        return Check(name, False, str(failure), failure.remedy or remedy)
+    except Exception as error:  # whatever it is, it is a finding
+        first = next(iter(str(error).strip().splitlines()), "")
+        return Check(name, False, f"{type(error).__name__}: {first}".rstrip(": "), remedy)

@@ -1,0 +1,111 @@
+"""`kr parse …`: what we read in a comment or in an agent's output."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from app.commands import Command, QuestionRef, parse
+from app.questions.gaps import parse_gaps
+
+Document = dict[str, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add `comment FILE` and `gaps FILE`."""
+    kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
+    for kind, (summary, _, _) in _KINDS.items():
+        one = kinds.add_parser(kind, help=summary, description=summary)
+        one.add_argument("file", metavar="FILE", help="a text in UTF-8; - is standard input")
+        # a default here would undo a --json given further left
+        one.add_argument(
+            "--json",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="print one JSON document",
+        )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what was read: 0 fine, 1 some of it could not be read, 2 no such file."""
+    try:
+        text = _read(args.file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        print(f"kr parse: {args.file}: {reason}", file=sys.stderr)
+        return 2
+    _, read, show = _KINDS[args.kind]
+    document = read(text)
+    if getattr(args, "json", False):
+        _write(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        errors = [f"line {error['line']}: {error['reason']}" for error in document["errors"]]
+        _write("\n".join([*show(document), *errors]))
+    return 1 if document["errors"] else 0
+
+
+def comment(text: str) -> Document:
+    """The JSON document for a comment."""
+    parsed = parse(text)
+    return {
+        "commands": [_command(located.command) for located in parsed.commands],
+        "errors": [{"line": error.line, "reason": error.reason} for error in parsed.errors],
+    }
+
+
+def gaps(text: str) -> Document:
+    """The JSON document for an agent's output."""
+    found = parse_gaps(text)
+    return {
+        "gaps": [asdict(gap) for gap in found.gaps],
+        "text": found.text,
+        "errors": [asdict(error) for error in found.errors],
+    }
+
+
+def _command(command: Command) -> Document:
+    """Name, question and text of every command, and the arguments it has of its own."""
+    own = {field.name: getattr(command, field.name) for field in fields(command)}
+    shown = {
+        name: str(value) if isinstance(value, QuestionRef) else value for name, value in own.items()
+    }
+    return {"name": command.name, "question": None, "text": "", **shown}
+
+
+def _show_comment(document: Document) -> list[str]:
+    lines = []
+    for command in document["commands"]:
+        given = [f"{key}={value!r}" for key, value in command.items() if value and key != "name"]
+        lines.append(" ".join([f"/{command['name']}", *given]))
+    return lines or ["no commands"]
+
+
+def _show_gaps(document: Document) -> list[str]:
+    return [
+        f"line {gap['line']}: {gap['topic']} ({gap['urgency']}): {gap['question']}"
+        for gap in document["gaps"]
+    ] or ["no gaps"]
+
+
+# A further kind of text is a row here: its summary, its document, and its lines for people.
+_KINDS: dict[str, tuple[str, Callable[[str], Document], Callable[[Document], list[str]]]] = {
+    "comment": ("the commands in a comment", comment, _show_comment),
+    "gaps": ("the questions in an agent's output", gaps, _show_gaps),
+}
+
+
+def _read(file: str) -> str:
+    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    return data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+
+def _write(text: str) -> None:
+    """In UTF-8, whatever the terminal's own encoding is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", errors="replace") + b"\n")
+    sys.stdout.buffer.flush()

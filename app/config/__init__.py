@@ -1,0 +1,1 @@
+"""The configuration: what may stand in it, and who may say what."""

@@ -1,0 +1,100 @@
+"""The kinds of values that the configuration is made of, each with its own complaint."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from app.config.durations import duration
+from app.questions import patterns
+
+_ANSWERER = re.compile(r"(agent|team|human|tool)/[A-Za-z0-9_][A-Za-z0-9_.\[\]-]{0,99}")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+_HANDLE = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
+_CHANNEL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#]+")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise ValueError("must be text")
+
+
+def _duration(value: object) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise ValueError(f"{value} needs a unit: {value}s, {value}m, {value}h or {value}d")
+    duration(_text(value))
+    return str(value)
+
+
+def _percent(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 100:
+        return value
+    raise ValueError("must be a whole number from 0 to 100")
+
+
+def _answerer(value: object) -> str:
+    text = _text(value)
+    if not _ANSWERER.fullmatch(text):
+        raise ValueError(
+            f'"{text}" is not an answerer: agent/ROLE, team/SLUG, tool/NAME, '
+            "human/LOGIN, human/requester, human/author or human/maintainer"
+        )
+    if text.startswith("agent/"):
+        _name(text.removeprefix("agent/"))
+    return text
+
+
+def _pattern(value: object) -> str:
+    text = _text(value)
+    if what := patterns.problem(text):
+        raise ValueError(what)
+    return text
+
+
+def _name(value: object) -> str:
+    text = _text(value)
+    if not _NAME.fullmatch(text):
+        raise ValueError(f'"{text}" is not a name: lower-case letters, digits, "-" and "_"')
+    return text
+
+
+def _role(value: object) -> str:
+    return _name(_text(value).removeprefix("agent/"))
+
+
+def _handle(value: object) -> str:
+    text = "@" + _text(value).removeprefix("@")
+    if not _HANDLE.fullmatch(text):
+        raise ValueError(f'"{text}" is not a handle such as "@duc"')
+    return text
+
+
+def _channel(value: object) -> str:
+    text = _text(value)
+    if not _CHANNEL.fullmatch(text):
+        raise ValueError(f'"{text}" is not a channel such as slack://security-alerts')
+    return text
+
+
+def _version(value: object) -> str:
+    if value != "1":
+        raise ValueError('must be "1", in quotes: this program knows no other version')
+    return "1"
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Duration = Annotated[str, BeforeValidator(_duration)]
+"""`90s`, `30m`, `24h`, `2d`; kept as written, for people to read it again."""
+Percent = Annotated[int, BeforeValidator(_percent)]
+Answerer = Annotated[str, BeforeValidator(_answerer)]
+TopicPattern = Annotated[str, BeforeValidator(_pattern)]
+Name = Annotated[str, BeforeValidator(_name)]
+RoleName = Annotated[str, BeforeValidator(_role)]
+"""A role, written `product` or `agent/product`."""
+Handle = Annotated[str, BeforeValidator(_handle)]
+"""`@duc`; the `@` may be left out, since YAML wants quotes around it."""
+Channel = Annotated[str, BeforeValidator(_channel)]
+Version = Annotated[str, BeforeValidator(_version)]

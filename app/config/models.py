@@ -1,0 +1,152 @@
+"""`answerers.yaml`, `agents.yaml` and `baron.yaml` as models: every key, its kind, its default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from app.config.fields import (
+    Answerer,
+    Channel,
+    Duration,
+    Handle,
+    Name,
+    Percent,
+    RoleName,
+    Text,
+    TopicPattern,
+    Version,
+)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Step(_Part):
+    """The next answerer when time is up, and how long that one has."""
+
+    answerer: Answerer
+    sla: Duration | None = None
+
+
+def _chain(value: object) -> object:
+    """A single answerer is a chain of one."""
+    return [{"answerer": value}] if isinstance(value, str) else value
+
+
+class Rule(_Part):
+    """What happens with a question, once it is known which rule is for it."""
+
+    answerer: Answerer
+    capability: Name | None = None
+    """What the model must be good at, for agents: `planning`, `reviewing`."""
+    sla: Duration | None = None
+    """How long it may take before the next of `escalate_to` is asked."""
+    escalate_to: Annotated[tuple[Step, ...], BeforeValidator(_chain)] = ()
+    notify: Channel | None = None
+    fallback: RoleName | None = None
+    """The role that is asked when this agent is unavailable, before any person."""
+    on_timeout: Literal["block", "use_answer_with_warning"] = "block"
+    """What happens when nobody of the chain answered."""
+
+
+class Route(Rule):
+    """A rule for the topics that match a pattern. Overrides are routes that beat the target."""
+
+    pattern: TopicPattern
+    threshold: Percent | None = None
+
+
+class Answerers(_Part):
+    """`answerers.yaml`: who answers which topic."""
+
+    version: Version = "1"
+    overrides: tuple[Route, ...] = ()
+    routes: tuple[Route, ...] = ()
+    default: Rule = Rule(answerer="human/requester", sla="24h")
+    thresholds: Mapping[TopicPattern, Percent] = Field(default_factory=dict)
+    """Confidence that an answer needs, first match in file order; 80 where nothing matches."""
+    channels: Mapping[Text, Text] = Field(default_factory=dict)
+    """Channel → apprise URL. Server only: the URLs hold secrets."""
+    default_sla: Duration = "24h"
+    """For rules that name no `sla` of their own."""
+    check_interval: Duration = "1m"
+    default_capability: Name = "reviewing"
+
+    def channel_url(self, notify: str) -> str | None:
+        """The URL for a rule's `notify`; `channels` may name it with or without `slack://`."""
+        return self.channels.get(notify) or self.channels.get(notify.partition("://")[2])
+
+
+class Role(_Part):
+    """A role of the roster and the persona that fills it."""
+
+    handle: Handle
+    kind: Literal["driver", "knowledge", "execution"] = "knowledge"
+    """Drives the workflow, answers questions, or writes files in its scope."""
+    backend: Literal["retrieval", "claude", "llm", "command", "none"] = "retrieval"
+    """What answers for it; `retrieval` reads the handbook and needs no account."""
+    model: Text | None = None
+    timeout: Duration = "2m"
+    fallback: RoleName | None = None
+    """The role that is asked when this one is unavailable."""
+    knowledge: Text | None = None
+    """Folder of the handbook that `retrieval` reads."""
+    capacity: Annotated[int, Field(strict=True, ge=1, le=100)] = 1
+    """How many tasks or questions it takes at a time."""
+    aliases: tuple[Name, ...] = ()
+    """Further role names by which routes and questions may call it."""
+    command: tuple[Text, ...] = ()
+    """Program and arguments for `backend: command`. Server only."""
+    base_url: Text | None = None
+    """Where the model of `backend: llm` is served, if not at its provider. Server only."""
+
+
+class App(_Part):
+    """A further GitHub App, under whose name some roles speak (`KR_APP_<NAME>_ID`)."""
+
+    slug: Text | None = None
+    """The App's name in its address; its comments are written by `SLUG[bot]`."""
+    roles: tuple[Name, ...] = ()
+
+
+class Agents(_Part):
+    """`agents.yaml`: who there is."""
+
+    roles: Mapping[Name, Role] = Field(default_factory=dict)
+    capabilities: Mapping[Name, Text] = Field(default_factory=dict)
+    """Capability → model."""
+    apps: Mapping[Name, App] = Field(default_factory=dict)
+
+    def find(self, name: str) -> Role | None:
+        """The role with this name or alias."""
+        if name in self.roles:
+            return self.roles[name]
+        return next((role for role in self.roles.values() if name in role.aliases), None)
+
+    def names(self) -> tuple[str, ...]:
+        """All role names, then all aliases."""
+        aliases = [alias for role in self.roles.values() for alias in role.aliases]
+        return (*self.roles, *aliases)
+
+    def handles(self) -> dict[str, str]:
+        """Role or alias → handle: `{"architect": "@duc"}`."""
+        return {name: role.handle for name in self.names() if (role := self.find(name))}
+
+
+class Questions(_Part):
+    """How @baron asks."""
+
+    limit: Annotated[int, Field(strict=True, ge=1, le=30)] = 6
+    """The most questions one reading of an issue may raise."""
+
+
+class Baron(_Part):
+    """`baron.yaml`: how @baron behaves on an issue."""
+
+    comments: Literal["all", "outcomes", "none"] = "all"
+    """A comment for every question, only for what came of them, or the status alone."""
+    questions: Questions = Questions()

@@ -1,0 +1,124 @@
+"""What can happen: GitHub's events as far as we use them, and our own. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.features.model import Place
+from app.questions.model import Answer, Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who did it: always the event's `sender`."""
+
+    login: str
+    bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """The issue as the payload shows it."""
+
+    place: Place
+    title: str
+    body: str
+    author: str
+    labels: tuple[str, ...] = ()
+    closed: bool = False
+    pull_request: bool = False
+    default_branch: str = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Labeled:
+    delivery: str
+    sender: Person
+    issue: Issue
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unlabeled:
+    delivery: str
+    sender: Person
+    issue: Issue
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    delivery: str
+    sender: Person
+    issue: Issue
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    delivery: str
+    sender: Person
+    issue: Issue
+
+
+@dataclass(frozen=True, slots=True)
+class Vanished:
+    """The issue was deleted or transferred away."""
+
+    delivery: str
+    sender: Person
+    issue: Issue
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commented:
+    """A comment was written, or its author changed it; `before` is the text it had then."""
+
+    delivery: str
+    sender: Person
+    issue: Issue
+    comment_id: int
+    body: str
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionsGenerated:
+    feature_id: int
+    run: int
+    drafts: tuple[Draft, ...] = ()
+    generator: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAnswered:
+    """An agent's answer, or the error that stands for it."""
+
+    feature_id: int
+    question: int
+    ask_round: int
+    role: str
+    answer: Answer | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FilesCommitted:
+    feature_id: int
+    revision: int
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class EffectFailed:
+    """Something could not be written to GitHub, for good; `reason` is for people."""
+
+    feature_id: int
+    what: str
+    reason: str
+
+
+GitHubEvent = Labeled | Unlabeled | Closed | Reopened | Vanished | Commented
+OwnEvent = QuestionsGenerated | AgentAnswered | FilesCommitted | EffectFailed
+Event = GitHubEvent | OwnEvent

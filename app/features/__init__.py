@@ -1,0 +1,1 @@
+"""Feature types, the pipeline and the documents it writes. Pure."""

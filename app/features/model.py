@@ -1,0 +1,176 @@
+"""The feature and its questions as the handlers see them: immutable, loaded before, saved after."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.features.types import TYPES, FeatureType, TypeSpec
+from app.questions.model import ENDED, SETTLED, Answer, Choice, QuestionState, Routed
+
+
+class FeatureState(StrEnum):
+    """Where a feature stands. The labels and the status comment are pictures of it."""
+
+    NEW = "new"
+    """Known, and nothing done yet."""
+    SPECIFYING = "specifying"
+    """@baron reads the issue and looks for what it leaves open."""
+    ASKING = "asking"
+    """An agent is being asked."""
+    WAITING = "waiting"
+    """Only people can go on."""
+    WRITING = "writing"
+    """Everything is settled, and the specification is being committed."""
+    DONE = "done"
+    """The specification is on its branch."""
+    STOPPED = "stopped"
+    """The label was removed or the issue closed; it goes on when that is undone."""
+    GONE = "gone"
+    """The issue was deleted or transferred: nothing is written there any more."""
+    FAILED = "failed"
+    """Something needs a person; `problem` says what."""
+
+
+RESTING = frozenset({FeatureState.STOPPED, FeatureState.GONE})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An issue, and the installation through which it is reached."""
+
+    installation: int
+    repo_id: int
+    repo: str
+    """`owner/name`."""
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.repo}#{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A labelled issue. `run` counts how often the questions were generated."""
+
+    id: int
+    place: Place
+    state: FeatureState = FeatureState.NEW
+    type: FeatureType = FeatureType.FULL_STACK
+    title: str = ""
+    body: str = ""
+    """The issue's text as it was when the label was set."""
+    author: str = ""
+    started_by: str = ""
+    started_on: str = ""
+    """The day it was started, ISO 8601, UTC."""
+    branch: str = ""
+    run: int = 0
+    stopped_because: str = ""
+    problem: str = ""
+    spec_revision: int = 0
+    commit: str = ""
+    default_branch: str = "main"
+
+    @property
+    def spec(self) -> TypeSpec:
+        return TYPES[self.type]
+
+    @property
+    def folder(self) -> str:
+        """Where its documents stand on the branch."""
+        return f"specs/{self.branch}"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Something a person added with `/context`."""
+
+    by: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a feature, with everything known about it.
+
+    `ask_round` counts how often an agent was asked, so that a late answer can be told apart.
+    """
+
+    number: int
+    gid: str
+    topic: str
+    text: str
+    target: str | None = None
+    context: str = ""
+    why: str = ""
+    choices: tuple[Choice, ...] = ()
+    recommended: str | None = None
+    depends_on: tuple[int, ...] = ()
+    category: str = ""
+    state: QuestionState = QuestionState.PENDING
+    routed: Routed | None = None
+    ask_round: int = 0
+    ask_role: str | None = None
+    tried: tuple[str, ...] = ()
+    """Roles asked in this round of asking, so that a fallback is asked once."""
+    tentative: Answer | None = None
+    asked: str | None = None
+    """Who was asked, as written in a comment: a login, `team/slug`, or `maintainer`."""
+    note: str = ""
+    """Why a person is asked, one sentence."""
+    answer: str = ""
+    source: str = ""
+    """Who the settled answer comes from: `@duc`, or a person's `@login`."""
+    validated_by: str | None = None
+    settled_by: str = ""
+    added: tuple[Added, ...] = ()
+    shown: bool = False
+    """It has a comment of its own."""
+    entry: int = 0
+    """Sequence number of the newest log entry about it, which the next one links to."""
+
+    @property
+    def name(self) -> str:
+        return f"Q{self.number}"
+
+    @property
+    def settled(self) -> bool:
+        return self.state in SETTLED
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def digest(self) -> str:
+        """Hex SHA-256 of what a person read: the question, its options, the tentative answer."""
+        parts = [self.text]
+        parts += [f"{choice.letter}: {choice.text}" for choice in self.choices]
+        parts.append(self.tentative.content if self.tentative else "")
+        text = unicodedata.normalize("NFC", "\n".join(parts)).replace("\r\n", "\n")
+        return hashlib.sha256(text.replace("\r", "\n").encode()).hexdigest()
+
+    def choice(self, letter: str | None) -> Choice | None:
+        """The choice with that letter, or None."""
+        wanted = (letter or "").strip().rstrip(".):").upper()
+        return next((choice for choice in self.choices if choice.letter == wanted), None)
+
+
+_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+_SPACE = 36**6
+_STEP = 1_500_450_271  # a prime that does not divide 36**6, so that the walk visits every id once
+
+
+def global_id(feature_id: int, number: int) -> str:
+    """The global name of a question: `q-` and at least six of `0-9a-z`, unique by construction."""
+    serial = feature_id * 1000 + number
+    rounds, rest = divmod(serial, _SPACE)
+    value = rounds * _SPACE + (rest * _STEP) % _SPACE
+    digits = ""
+    while value:
+        value, digit = divmod(value, 36)
+        digits = _ALPHABET[digit] + digits
+    return "q-" + digits.rjust(6, "0")

@@ -1,0 +1,210 @@
+"""Talking to GitHub as the App: installation tokens, no retries of our client's own.
+
+A client that repeats a POST which had already worked creates things twice, so `auto_retry` is off:
+what is to be done again is decided in `app.perform`, after a look.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from githubkit import AppAuthStrategy, GitHub
+from githubkit.exception import GitHubException, RequestFailed, RequestTimeout
+from githubkit.exception import RequestError as TransportError
+
+from app.features.model import Place
+from app.settings import Settings
+
+TIMEOUT = 15.0
+_VERSION = "2022-11-28"
+_ROLES = ("none", "read", "triage", "write", "maintain", "admin")
+
+
+class GitHubError(Exception):
+    """GitHub said no, or nothing. `status` is None where there was no answer."""
+
+    def __init__(
+        self, message: str, status: int | None = None, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = headers or {}
+
+    @property
+    def rate_limited(self) -> bool:
+        """A primary or secondary limit: the whole installation has to wait."""
+        if self.status == 429:
+            return True
+        if self.status != 403:
+            return False
+        text = str(self).lower()
+        return (
+            "retry-after" in self.headers
+            or self.headers.get("x-ratelimit-remaining") == "0"
+            or "rate limit" in text
+            or "abuse" in text
+        )
+
+    def pause(self, now: float) -> float:
+        """Seconds that GitHub asks to wait; `now` is in seconds since the epoch."""
+        after = self.headers.get("retry-after", "")
+        if after.isdigit():
+            return max(1.0, float(after))
+        reset = self.headers.get("x-ratelimit-reset", "")
+        if self.headers.get("x-ratelimit-remaining") == "0" and reset.isdigit():
+            return max(1.0, float(reset) - now)
+        return 60.0
+
+
+class _KeptOpen(httpx.AsyncBaseTransport):
+    """One pool of connections for all calls; githubkit opens and closes a client for each."""
+
+    def __init__(self) -> None:
+        self._pool = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_keepalive_connections=20))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return await self._pool.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Called after each call: the pool stays."""
+
+
+class AppClient:
+    """The App, and through it the installations. One for each event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        key = settings.private_key()
+        if not settings.github_app_id or not key:
+            raise ValueError(
+                "No GitHub App is configured: set KR_GITHUB_APP_ID and"
+                " KR_GITHUB_PRIVATE_KEY_PATH, or open /setup."
+            )
+        self._github: GitHub[AppAuthStrategy] = GitHub(
+            AppAuthStrategy(settings.github_app_id, key),
+            base_url=settings.github_api_url + "/",
+            timeout=TIMEOUT,
+            auto_retry=False,
+            http_cache=False,
+            async_transport=_KeptOpen(),
+        )
+        self._installations: dict[int, GitHub[Any]] = {}
+        self._found: dict[str, int] = {}
+        self._slug = ""
+
+    async def slug(self) -> str:
+        """The App's slug; its comments are by `SLUG[bot]`."""
+        if not self._slug:
+            app = await _json(self._github, "GET", "/app")
+            self._slug = str(app.get("slug", ""))
+        return self._slug
+
+    async def installation_of(self, repo: str) -> int:
+        """The installation that covers a repository. Raises `GitHubError`."""
+        if repo not in self._found:
+            found = await _json(self._github, "GET", f"/repos/{repo}/installation")
+            self._found[repo] = int(found["id"])
+        return self._found[repo]
+
+    async def repository(self, place: Place) -> RepoClient:
+        """A client for the repository of an issue. Raises `GitHubError`."""
+        installation = place.installation or await self.installation_of(place.repo)
+        if installation not in self._installations:
+            auth = self._github.auth.as_installation(installation)
+            self._installations[installation] = self._github.with_auth(auth)
+        return RepoClient(self._installations[installation], place.repo)
+
+    async def deliveries(self, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+        """A page of the App's webhook deliveries, newest first, and the cursor of the next."""
+        params = {"per_page": "100"} | ({"cursor": cursor} if cursor else {})
+        response = await _send(self._github, "GET", "/app/hook/deliveries", params=params)
+        following = response.links.get("next", {}).get("url", "")
+        return response.json(), httpx.URL(following).params.get("cursor") if following else None
+
+    async def request(self, method: str, path: str, **kwargs: Any) -> Any:
+        """A call as the App itself. Raises `GitHubError`."""
+        return await _json(self._github, method, path, **kwargs)
+
+
+async def _json(github: GitHub[Any], method: str, path: str, **kwargs: Any) -> Any:
+    response = await _send(github, method, path, **kwargs)
+    return response.json() if response.content else None
+
+
+async def _send(github: GitHub[Any], method: str, path: str, **kwargs: Any) -> httpx.Response:
+    try:
+        response = await github.arequest(
+            method, path, headers={"X-GitHub-Api-Version": _VERSION}, **kwargs
+        )
+    except RequestFailed as error:
+        raise _failure(error.response.raw_response) from error
+    except (RequestTimeout, TransportError, GitHubException, httpx.HTTPError) as error:
+        raise GitHubError(f"no answer from GitHub: {error!r}"[:500]) from error
+    return response.raw_response
+
+
+def _failure(response: httpx.Response) -> GitHubError:
+    try:
+        message = str(response.json().get("message", ""))
+    except (ValueError, AttributeError):
+        message = response.text[:200]
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    text = f"{response.status_code} {message}".strip()[:500]
+    return GitHubError(text, response.status_code, headers)
+
+
+class RepoClient:
+    """What we do in one repository. Every method raises `GitHubError`."""
+
+    def __init__(self, github: GitHub[Any], repo: str) -> None:
+        self._github = github
+        self._repo = repo
+
+    @cached_property
+    def _root(self) -> str:
+        return f"/repos/{self._repo}"
+
+    async def call(self, method: str, path: str, **kwargs: Any) -> Any:
+        """A call below `/repos/{owner}/{name}`; returns the JSON of the answer, or None."""
+        return await _json(self._github, method, self._root + path, **kwargs)
+
+    async def pages(self, path: str, **params: Any) -> list[Any]:
+        """All pages of a list, at a hundred a page."""
+        found: list[Any] = []
+        page = 1
+        while True:
+            query = {**params, "per_page": 100, "page": page}
+            response = await _send(self._github, "GET", self._root + path, params=query)
+            found += response.json()
+            if 'rel="next"' not in response.headers.get("link", ""):
+                return found
+            page += 1
+
+    async def permission(self, login: str) -> str:
+        """What somebody may do: `none`, `read`, `triage`, `write`, `maintain` or `admin`.
+
+        A custom role counts as the highest of those that it includes.
+        """
+        try:
+            found = await self.call("GET", f"/collaborators/{quote(login, safe='')}/permission")
+        except GitHubError as error:
+            if error.status == 404:
+                return "none"
+            raise
+        role = str(found.get("role_name") or "")
+        if role in _ROLES:
+            return role
+        granted = (found.get("user") or {}).get("permissions") or {}
+        for role, name in (
+            ("admin", "admin"),
+            ("maintain", "maintain"),
+            ("write", "push"),
+            ("triage", "triage"),
+            ("read", "pull"),
+        ):
+            if granted.get(name):
+                return role
+        legacy = str(found.get("permission") or "none")
+        return legacy if legacy in _ROLES else "none"

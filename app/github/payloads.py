@@ -1,0 +1,161 @@
+"""GitHub's payloads, read leniently: the few fields we need, any of which may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.events import (
+    Closed,
+    Commented,
+    GitHubEvent,
+    Issue,
+    Labeled,
+    Person,
+    Reopened,
+    Unlabeled,
+    Vanished,
+)
+from app.features.model import Place
+
+USED = {
+    "issues": {"labeled", "unlabeled", "closed", "reopened", "deleted", "transferred"},
+    "issue_comment": {"created", "edited"},
+}
+"""The events, and of each the actions, that we act on; the rest is stored and ignored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What is stored beside the raw payload so that a delivery can take its turn."""
+
+    event: str
+    action: str
+    repo_id: int | None
+    issue: int | None
+
+    @property
+    def used(self) -> bool:
+        return self.action in USED.get(self.event, set())
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _int(value: Any) -> int:
+    """A whole number that the database can hold, or 0."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return 0
+    return value if 0 < value < 2**63 else 0
+
+
+def _text(value: Any) -> str:
+    """Text that the database can hold: no NUL, no half surrogates."""
+    if not isinstance(value, str):
+        return ""
+    return value.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+def envelope(event: str, payload: Any) -> Envelope:
+    """Never fails: a payload without the usual fields is stored all the same."""
+    data = _map(payload)
+    repo = _int(_map(data.get("repository")).get("id"))
+    issue = _int(_map(data.get("issue")).get("number"))
+    return Envelope(event, _text(data.get("action")), repo or None, issue or None)
+
+
+def _person(value: Any) -> Person:
+    data = _map(value)
+    login = _text(data.get("login"))
+    return Person(login, data.get("type") == "Bot" or login.endswith("[bot]"))
+
+
+def _issue(data: Mapping[str, Any]) -> Issue | None:
+    repository, issue = _map(data.get("repository")), _map(data.get("issue"))
+    place = Place(
+        installation=_int(_map(data.get("installation")).get("id")),
+        repo_id=_int(repository.get("id")),
+        repo=_text(repository.get("full_name")),
+        number=_int(issue.get("number")),
+    )
+    if not place.repo_id or not place.number or place.repo.count("/") != 1:
+        return None
+    labels = issue.get("labels")
+    return Issue(
+        place=place,
+        title=_text(issue.get("title")),
+        body=_text(issue.get("body")),
+        author=_text(_map(issue.get("user")).get("login")),
+        labels=tuple(
+            _text(_map(label).get("name")) for label in (labels if isinstance(labels, list) else [])
+        ),
+        closed=issue.get("state") == "closed",
+        pull_request=bool(issue.get("pull_request")),
+        default_branch=_text(repository.get("default_branch")) or "main",
+    )
+
+
+def read_event(event: str, guid: str, payload: Any) -> GitHubEvent | None:
+    """The event as the handlers know it, or None for one that we do not act on."""
+    data = _map(payload)
+    issue = _issue(data)
+    sender = _person(data.get("sender"))
+    if issue is None or not sender.login:
+        return None
+    action = _text(data.get("action"))
+    if event == "issues":
+        return _issue_event(action, guid, sender, issue, data)
+    if event == "issue_comment":
+        return _comment_event(action, guid, sender, issue, data)
+    return None
+
+
+def _issue_event(
+    action: str, guid: str, sender: Person, issue: Issue, data: Mapping[str, Any]
+) -> GitHubEvent | None:
+    label = _text(_map(data.get("label")).get("name"))
+    match action:
+        case "labeled" if label:
+            return Labeled(guid, sender, issue, label)
+        case "unlabeled" if label:
+            return Unlabeled(guid, sender, issue, label)
+        case "closed":
+            return Closed(guid, sender, issue)
+        case "reopened":
+            return Reopened(guid, sender, issue)
+        case "deleted" | "transferred":
+            return Vanished(guid, sender, issue, action)
+        case _:
+            return None
+
+
+def _comment_event(
+    action: str, guid: str, sender: Person, issue: Issue, data: Mapping[str, Any]
+) -> GitHubEvent | None:
+    comment = _map(data.get("comment"))
+    comment_id = _int(comment.get("id"))
+    author = _person(comment.get("user"))
+    if not comment_id or (_map(comment.get("performed_via_github_app")).get("id") and author.bot):
+        return None
+    body = _text(comment.get("body"))
+    if action == "created":
+        return Commented(guid, sender, issue, comment_id, body)
+    if action == "edited":
+        return _edited(guid, sender, issue, comment_id, data) if sender == author else None
+    return None
+
+
+def _edited(
+    guid: str, sender: Person, issue: Issue, comment_id: int, data: Mapping[str, Any]
+) -> GitHubEvent | None:
+    """Anybody with write access can edit a comment of somebody else: only the author's own counts.
+
+    Without the text as it was before, nothing in it can be called new.
+    """
+    before = _map(_map(data.get("changes")).get("body")).get("from")
+    if not isinstance(before, str):
+        return None
+    body = _text(_map(data.get("comment")).get("body"))
+    return Commented(guid, sender, issue, comment_id, body, _text(before))

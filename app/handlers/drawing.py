@@ -1,0 +1,52 @@
+"""Pictures of the state: the status comment, the questions' comments, the label."""
+
+from __future__ import annotations
+
+from app.actions import ShowComment, ShowLabel
+from app.features.model import FeatureState, Question
+from app.handlers.turn import Turn
+from app.texts.question import question_comment
+from app.texts.status import status_comment
+
+_LABELS = {
+    FeatureState.NEW: None,
+    FeatureState.SPECIFYING: "baron:asking",
+    FeatureState.ASKING: "baron:asking",
+    FeatureState.WAITING: "baron:waiting",
+    FeatureState.WRITING: "baron:asking",
+    FeatureState.DONE: "baron:done",
+    FeatureState.STOPPED: "baron:paused",
+    FeatureState.FAILED: "baron:waiting",
+}
+OUR_LABELS = tuple(
+    f"baron:{name}" for name in ("asking", "waiting", "building", "review", "done", "paused")
+)
+
+
+def draw(turn: Turn) -> None:
+    """Ask for every picture as it should look now; one that looks so already costs nothing."""
+    feature = turn.feature
+    if feature.state is FeatureState.GONE:
+        return
+    key = f"f{feature.id}:status"
+    body = status_comment(feature, turn.questions, key=key)
+    turn.do(ShowComment(key, feature.id, feature.place, body))
+    label = _LABELS[feature.state]
+    turn.do(ShowLabel(f"f{feature.id}:label", feature.id, feature.place, label))
+    if feature.state is FeatureState.STOPPED or turn.facts.policy.comments == "none":
+        return
+    for question in turn.questions:
+        if question.shown:
+            _draw_question(turn, question)
+
+
+def _draw_question(turn: Turn, question: Question) -> None:
+    feature = turn.feature
+    key = f"f{feature.id}:{question.name}"
+    waiting = tuple(
+        other.name
+        for other in turn.questions
+        if question.number in other.depends_on and not other.ended
+    )
+    body = question_comment(feature, question, waiting, key=key)
+    turn.do(ShowComment(key, feature.id, feature.place, body))

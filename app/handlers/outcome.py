@@ -1,0 +1,68 @@
+"""What came of one command, and how the question it means is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.commands import QuestionRef
+from app.events import Commented
+from app.features.model import FeatureState, Question
+from app.handlers.facts import Permission
+from app.handlers.turn import Turn
+from app.questions.model import QuestionState
+from app.texts import replies
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`said` goes into the reply, `refused` makes it 😕, `changed` has the pictures redrawn."""
+
+    said: str = ""
+    refused: bool = False
+    changed: bool = False
+
+
+DONE = Outcome(changed=True)
+
+
+def refusal(command: str, why: str) -> Outcome:
+    """The command was not carried out; `why` says what to do instead."""
+    return Outcome(replies.refused(command, why), refused=True)
+
+
+def waits_for_a_person(question: Question) -> bool:
+    return question.state is QuestionState.ESCALATED
+
+
+def find(
+    turn: Turn, command: str, ref: QuestionRef | None, meant: Callable[[Question], bool]
+) -> Question | Outcome:
+    """The question a command means: the one named, else the only one that is `meant`."""
+    if turn.feature.state is FeatureState.STOPPED:
+        return refusal(command, replies.paused(turn.feature))
+    if ref is None:
+        candidates = [question for question in turn.questions if meant(question)]
+        if len(candidates) == 1:
+            return candidates[0]
+        if not candidates:
+            return refusal(command, replies.nothing_open())
+        return refusal(command, replies.which_one(command, candidates))
+    for question in turn.questions:
+        if question.number == ref.number or (ref.gid and question.gid == ref.gid):
+            if ref.digest and not question.digest.startswith(ref.digest):
+                return refusal(command, replies.stale(question))
+            return question
+    return refusal(command, replies.no_such_question(str(ref), turn.questions))
+
+
+def may_settle(turn: Turn, question: Question, event: Commented) -> bool:
+    """Whoever was asked, and everybody who may triage."""
+    if turn.facts.permission >= Permission.TRIAGE:
+        return True
+    return event.sender.login.lower() == (question.asked or "").lower()
+
+
+def not_allowed(command: str, question: Question) -> Outcome:
+    asked = f"{question.asked} (who was asked)" if question.asked else "whoever is asked"
+    return refusal(command, replies.may_not(f"{asked} and people who may triage here"))

@@ -1,0 +1,85 @@
+"""One turn of a feature: collects what was decided, and knows the state after each decision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from app.actions import Action, Effect, Record, SaveFeature, SaveQuestion
+from app.features.model import Feature, FeatureState, Place, Question
+from app.handlers.facts import Facts
+
+
+class Turn:
+    """Decisions about one feature, in order. `actions()` is what the handler returns."""
+
+    def __init__(self, facts: Facts, feature: Feature) -> None:
+        self.facts = facts
+        self._before = feature
+        self.feature = feature
+        self._questions_before = {question.number: question for question in facts.questions}
+        self._questions = dict(self._questions_before)
+        self._seq = facts.next_seq
+        self._records: list[Record] = []
+        self._effects: dict[str, Effect] = {}
+        self._others: list[Action] = []
+
+    @property
+    def place(self) -> Place:
+        return self.feature.place
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        return tuple(self._questions[number] for number in sorted(self._questions))
+
+    def question(self, number: int) -> Question | None:
+        return self._questions.get(number)
+
+    def update(self, **changes: Any) -> None:
+        """Change the feature."""
+        self.feature = replace(self.feature, **changes)
+
+    def enter(self, state: FeatureState) -> None:
+        self.feature = replace(self.feature, state=state)
+
+    def put(self, question: Question) -> Question:
+        """Save a question, new or changed."""
+        self._questions[question.number] = question
+        return question
+
+    def record(
+        self,
+        kind: str,
+        actor: str,
+        question: Question | None = None,
+        **data: Any,
+    ) -> int:
+        """Write a log entry, linked to the newest one about the same question."""
+        seq = self._seq
+        self._seq += 1
+        links = (question.entry,) if question and question.entry else ()
+        name = question.name if question else None
+        self._records.append(Record(self.feature.id, seq, kind, actor, name, data, links))
+        if question and question.number in self._questions:
+            self._questions[question.number] = replace(self._questions[question.number], entry=seq)
+        return seq
+
+    def do(self, effect: Effect) -> None:
+        """Have something done; the same key again replaces what was decided before."""
+        self._effects.pop(effect.key, None)
+        self._effects[effect.key] = effect
+
+    def add(self, action: Action) -> None:
+        self._others.append(action)
+
+    def actions(self) -> list[Action]:
+        """Changed state first, then the log, then the effects."""
+        changed: list[Action] = []
+        if self.feature != self._before:
+            changed.append(SaveFeature(self.feature))
+        changed += [
+            SaveQuestion(self.feature.id, question)
+            for number, question in sorted(self._questions.items())
+            if question != self._questions_before.get(number)
+        ]
+        return [*changed, *self._records, *self._others, *self._effects.values()]

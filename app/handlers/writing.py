@@ -1,0 +1,47 @@
+"""What came of a commit, and of what could not be written."""
+
+from __future__ import annotations
+
+from app.actions import Action
+from app.events import EffectFailed, FilesCommitted
+from app.features.model import FeatureState
+from app.handlers.asking import BARON
+from app.handlers.drawing import draw
+from app.handlers.facts import Facts
+from app.handlers.turn import Turn
+
+
+def committed(event: FilesCommitted, facts: Facts) -> list[Action]:
+    """The specification stands on its branch."""
+    feature = facts.feature
+    if feature is None or feature.state is FeatureState.GONE:
+        return []
+    if event.revision != feature.spec_revision:
+        return []  # a newer one is being written
+    turn = Turn(facts, feature)
+    turn.update(commit=event.commit)
+    turn.record(
+        "written",
+        BARON,
+        path=f"{feature.folder}/spec.md",
+        branch=feature.branch,
+        commit=event.commit,
+        revision=event.revision,
+    )
+    if feature.state is FeatureState.WRITING:
+        turn.enter(FeatureState.DONE)
+    draw(turn)
+    return turn.actions()
+
+
+def failed(event: EffectFailed, facts: Facts) -> list[Action]:
+    """Something could not be written for good: say so where a maintainer sees it."""
+    feature = facts.feature
+    if feature is None or feature.state is FeatureState.GONE:
+        return []
+    turn = Turn(facts, feature)
+    turn.record("failed", BARON, what=event.what, reason=event.reason)
+    if feature.state is FeatureState.WRITING:
+        turn.update(state=FeatureState.FAILED, problem=event.reason)
+    draw(turn)
+    return turn.actions()

@@ -1,0 +1,171 @@
+"""The only place where an action becomes I/O.
+
+An effect is ensured, never merely created: after a doubtful answer (no answer, a server's error, a
+process that died) it is looked for, twice and some time apart, before it is done again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from app.actions import CommitFiles, GitHubEffect, React, ShowComment, ShowLabel
+from app.github import writes
+from app.github.client import AppClient, GitHubError, RepoClient
+from app.handlers.drawing import OUR_LABELS
+from app.store.outbox import Due, Later
+
+logger = logging.getLogger(__name__)
+
+LOOKS = 2
+"""How often an effect is looked for before it is done again."""
+LAG = 1.2
+"""Seconds between looks: what was written may not be visible at once."""
+GIVE_UP = 10
+"""Tries after which a refusal is final."""
+_FINAL = frozenset({401, 403, 404, 409, 410, 413, 422, 451})
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It stands. `result` is kept with the effect, for the next time."""
+
+    result: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Not yet; `block` holds the whole lane as long."""
+
+    later: Later
+    block: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """It cannot be done; `reason` is for people."""
+
+    reason: str
+
+
+Outcome = Done | Again | Failed
+Permit = Callable[[], Awaitable[float]]
+"""Takes the right to one write; returns 0, or how many seconds to wait for it."""
+
+
+class _Wait(Exception):
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at one effect: the client, what is known of earlier tries, the write lane."""
+
+    client: RepoClient
+    due: Due
+    bot: str
+    permit: Permit
+    crash: Callable[[str], None] = lambda point: None
+    """Tests stop the process here; the names are the crash points."""
+
+    async def write(self, call: Awaitable[Any]) -> Any:
+        """A write, when the lane lets it through."""
+        wait = await self.permit()
+        if wait > 0:
+            if hasattr(call, "close"):
+                call.close()
+            raise _Wait(wait)
+        self.crash("before-write")
+        found = await call
+        self.crash("after-write")
+        return found
+
+
+async def perform(
+    app: AppClient,
+    due: Due,
+    effect: GitHubEffect,
+    permit: Permit,
+    crash: Callable[[str], None] = lambda point: None,
+) -> Outcome:
+    """Ensure one effect, or say what to do about it. Raises nothing that GitHub may answer."""
+    try:
+        bot = f"{await app.slug()}[bot]"
+        client = await app.repository(effect.place)
+        attempt = Attempt(client, due, bot, permit, crash)
+        match effect:
+            case ShowComment():
+                return await _show_comment(attempt, effect)
+            case React():
+                await attempt.write(writes.react(client, effect))
+                return Done()
+            case ShowLabel():
+                return await _show_label(attempt, effect)
+            case CommitFiles():
+                return await _commit(attempt, effect)
+            case _:
+                assert_never(effect)
+    except _Wait as error:
+        return Again(Later(error.seconds, doubtful=due.doubtful, counted=False))
+    except GitHubError as error:
+        return _after(error, due)
+
+
+def _after(error: GitHubError, due: Due) -> Outcome:
+    """What an error means: wait, look again later, or give up."""
+    reason = str(error)
+    if error.rate_limited:
+        return Again(Later(error.pause(time.time()), doubtful=True, error=reason), block=True)
+    tries = due.attempts
+    patience = 4 if due.kind == "React" else GIVE_UP  # a missed reaction is no harm
+    if error.status in _FINAL and tries >= patience:
+        return Failed(reason)
+    return Again(Later(min(0.3 * 2 ** min(tries, 7), 30.0), doubtful=True, error=reason))
+
+
+async def _show_comment(attempt: Attempt, effect: ShowComment) -> Outcome:
+    due = attempt.due
+    comment_id = due.result.get("comment_id")
+    if comment_id is None and due.doubtful:
+        comment_id = await writes.find_comment(
+            attempt.client, effect.place.number, effect.key, attempt.bot
+        )
+        if comment_id is None and due.looks < LOOKS:
+            return Again(Later(LAG, doubtful=True, looked=True, counted=False))
+    if comment_id is None:
+        created = await attempt.write(writes.create_comment(attempt.client, effect))
+        return Done({"comment_id": created})
+    try:
+        await attempt.write(writes.edit_comment(attempt.client, comment_id, effect))
+    except GitHubError as error:
+        if error.status in {404, 410} and due.attempts >= GIVE_UP:
+            return Failed(f"the comment was deleted: {error}")
+        raise
+    return Done({"comment_id": comment_id})
+
+
+async def _show_label(attempt: Attempt, effect: ShowLabel) -> Outcome:
+    number = effect.place.number
+    add, remove = await writes.label_changes(attempt.client, effect, OUR_LABELS)
+    for name in remove:
+        await attempt.write(writes.remove_label(attempt.client, number, name))
+    for name in add:
+        await attempt.write(writes.add_label(attempt.client, number, name))
+    return Done()
+
+
+async def _commit(attempt: Attempt, effect: CommitFiles) -> Outcome:
+    """Commit unless it stands already; the first look costs little and makes every retry safe."""
+    head, standing = await writes.standing_commit(attempt.client, effect)
+    if standing and head:
+        return Done({"commit": head})
+    if attempt.due.doubtful and attempt.due.looks < LOOKS and attempt.due.attempts > 1:
+        return Again(Later(LAG, doubtful=True, looked=True, counted=False))
+    _, commit = await attempt.write(writes.make_commit(attempt.client, effect, head))
+    await attempt.write(writes.move_branch(attempt.client, effect, head, commit))
+    return Done({"commit": commit})

@@ -1,0 +1,1 @@
+"""Questions, answers, who may answer them, and when an answer is good enough. Pure."""

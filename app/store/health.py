@@ -1,0 +1,89 @@
+"""Who is at work, and whose work has to be taken over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, text
+
+from app.store.engine import connect, lives, process_name
+
+GONE_AFTER = timedelta(seconds=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """A worker process; `alive` while it was seen in the last 15 seconds and its process lives."""
+
+    name: str
+    kind: str
+    started_at: datetime
+    seen_at: datetime
+    alive: bool
+
+
+def beat(connection: Connection, kind: str) -> None:
+    """Say that this process lives."""
+    connection.execute(
+        text(
+            "INSERT INTO workers (name, kind) VALUES (:name, :kind)"
+            " ON CONFLICT (name) DO UPDATE SET seen_at = now()"
+        ),
+        {"name": process_name(), "kind": kind},
+    )
+
+
+def sign_off(connection: Connection) -> None:
+    """Say that this process ends of its own accord."""
+    connection.execute(text("DELETE FROM workers WHERE name = :name"), {"name": process_name()})
+
+
+def heartbeats(connection: Connection) -> list[Heartbeat]:
+    """The workers that were seen in the last hour."""
+    rows = connection.execute(
+        text(
+            "SELECT name, kind, started_at, seen_at, seen_at > now() - :gone AS fresh FROM workers"
+            " WHERE seen_at > now() - interval '1 hour' ORDER BY kind, name"
+        ),
+        {"gone": GONE_AFTER},
+    )
+    return [
+        Heartbeat(row.name, row.kind, row.started_at, row.seen_at, row.fresh and lives(row.name))
+        for row in rows
+    ]
+
+
+def worker_heartbeats(database_url: str) -> list[Heartbeat]:
+    """`heartbeats` over a connection of its own, for `kr doctor`."""
+    engine = connect(database_url, pool=1)
+    try:
+        with engine.connect() as connection:
+            return heartbeats(connection)
+    finally:
+        engine.dispose()
+
+
+def release_the_dead(connection: Connection) -> int:
+    """End the leases of processes of this host that are no more; returns how many rows.
+
+    Without it their work would wait for the lease to run out. The owner's name stays, so that
+    whoever claims an effect next knows that it may have been done already.
+    """
+    released = 0
+    for table in ("deliveries", "outbox"):
+        owners = connection.execute(
+            text(
+                f"SELECT DISTINCT lease_owner FROM {table}"  # noqa: S608
+                " WHERE state = 'new' AND lease_until > now()"
+            )
+        ).scalars()
+        for owner in [owner for owner in owners if owner and not lives(owner)]:
+            released += connection.execute(
+                text(
+                    f"UPDATE {table} SET lease_until = now(), fence = fence + 1"  # noqa: S608
+                    " WHERE lease_owner = :owner AND state = 'new' AND lease_until > now()"
+                ),
+                {"owner": owner},
+            ).rowcount
+    return released

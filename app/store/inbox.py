@@ -1,0 +1,115 @@
+"""Deliveries are stored as they arrive, many in one commit.
+
+While one batch is being committed the next one gathers: the busier it is, the larger the batches,
+and each request is answered only after its own row is on disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psycopg
+
+from app.store.engine import normal_url
+
+logger = logging.getLogger(__name__)
+
+_INSERT = """
+INSERT INTO deliveries (guid, event, action, repo_id, issue, payload, state, finished_at)
+SELECT guid, event, action, repo_id, issue, payload, state,
+       CASE WHEN state = 'ignored' THEN now() END
+  FROM unnest(%s::text[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::bytea[],
+              %s::text[])
+       AS d (guid, event, action, repo_id, issue, payload, state)
+    ON CONFLICT (guid) DO UPDATE
+   SET state = 'new', attempts = 0, due_at = now()
+ WHERE deliveries.state = 'dead'
+RETURNING guid
+"""
+_LARGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A delivery as it came in; one that we do not act on is stored as `ignored` at once."""
+
+    guid: str
+    event: str
+    action: str
+    repo_id: int | None
+    issue: int | None
+    payload: bytes
+    used: bool
+
+
+class Inbox:
+    """Stores arrivals; `on_stored` is called after each commit that leaves work to do."""
+
+    def __init__(self, database_url: str, on_stored: Callable[[int], None]) -> None:
+        self._url = normal_url(database_url).replace("postgresql+psycopg://", "postgresql://")
+        self._on_stored = on_stored
+        self._waiting: list[tuple[Arrival, asyncio.Future[None]]] = []
+        self._task: asyncio.Task[None] | None = None
+        self._connection: psycopg.AsyncConnection[tuple[str]] | None = None
+
+    async def store(self, arrival: Arrival) -> None:
+        """Returns when the delivery is committed. Raises `psycopg.Error` if it could not be."""
+        stored = asyncio.get_running_loop().create_future()
+        self._waiting.append((arrival, stored))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._flush())
+        await stored
+
+    async def close(self) -> None:
+        if self._task is not None:
+            await self._task
+        if self._connection is not None:
+            await self._connection.close()
+
+    async def _flush(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting[:_LARGEST], self._waiting[_LARGEST:]
+            try:
+                await self._insert([arrival for arrival, _ in batch])
+            except (psycopg.Error, OSError) as error:
+                self._connection = None
+                for _, stored in batch:
+                    if not stored.done():
+                        stored.set_exception(error)
+                continue
+            for _, stored in batch:
+                if not stored.done():
+                    stored.set_result(None)
+            if work := sum(arrival.used for arrival, _ in batch):
+                self._on_stored(work)
+
+    async def _insert(self, arrivals: list[Arrival]) -> None:
+        once = {arrival.guid: arrival for arrival in arrivals}
+        rows = list(once.values())
+        values = (
+            [row.guid for row in rows],
+            [row.event for row in rows],
+            [row.action for row in rows],
+            [row.repo_id for row in rows],
+            [row.issue for row in rows],
+            [row.payload for row in rows],
+            ["new" if row.used else "ignored" for row in rows],
+        )
+        kept = self._connection is not None
+        try:
+            await self._execute(values)
+        except psycopg.OperationalError:
+            if not kept:
+                raise
+            self._connection = None  # the server was away since the last one; the insert is safe
+            await self._execute(values)
+
+    async def _execute(self, values: tuple[object, ...]) -> None:
+        if self._connection is None or self._connection.closed:
+            self._connection = await psycopg.AsyncConnection.connect(
+                self._url, autocommit=True, connect_timeout=5
+            )
+        await self._connection.execute(_INSERT, values, prepare=True)

@@ -1,0 +1,146 @@
+"""The tables. `app/store/migrations` makes them; a test holds the two against each other."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+metadata = MetaData()
+
+
+def _moment(name: str, *, default: bool = False) -> Column[object]:
+    if default:
+        return Column(name, DateTime(timezone=True), nullable=False, server_default=func.now())
+    return Column(name, DateTime(timezone=True), nullable=True)
+
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("seq", BigInteger, primary_key=True, autoincrement=True),
+    Column("guid", Text, nullable=False, unique=True),
+    Column("event", Text, nullable=False),
+    Column("action", Text, nullable=False, server_default=""),
+    Column("repo_id", BigInteger, nullable=True),
+    Column("issue", BigInteger, nullable=True),
+    Column("payload", LargeBinary, nullable=False),
+    Column("state", Text, nullable=False, server_default="new"),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("fence", Integer, nullable=False, server_default="0"),
+    Column("lease_owner", Text, nullable=True),
+    Column("error", Text, nullable=True),
+    _moment("received_at", default=True),
+    _moment("due_at", default=True),
+    _moment("lease_until"),
+    _moment("finished_at"),
+    Index("deliveries_waiting", "due_at", postgresql_where=text("state = 'new'")),
+    Index("deliveries_in_order", "repo_id", "issue", "seq", postgresql_where=text("state = 'new'")),
+)
+
+features = Table(
+    "features",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=True),
+    Column("repo_id", BigInteger, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("repo", Text, nullable=False),
+    Column("installation", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("data", JSONB, nullable=False),
+    Column("log_seq", BigInteger, nullable=False, server_default="0"),
+    Column("log_hash", Text, nullable=False, server_default=""),
+    _moment("created_at", default=True),
+    _moment("updated_at", default=True),
+    UniqueConstraint("repo_id", "number"),
+    Index("features_by_name", "repo", "number"),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("feature_id", BigInteger, ForeignKey("features.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("gid", Text, nullable=False, unique=True),
+    Column("state", Text, nullable=False),
+    Column("topic", Text, nullable=False),
+    Column("data", JSONB, nullable=False),
+    _moment("updated_at", default=True),
+)
+
+log = Table(
+    "log",
+    metadata,
+    Column("feature_id", BigInteger, ForeignKey("features.id"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("question", Text, nullable=True),
+    Column("actor", Text, nullable=False),
+    Column("data", JSONB, nullable=False),
+    Column("links", JSONB, nullable=False),
+    Column("prev", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=True),
+    Column("key", Text, nullable=False, unique=True),
+    Column("lane", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("payload", JSONB, nullable=False),
+    Column("feature_id", BigInteger, nullable=True),
+    Column("priority", SmallInteger, nullable=False, server_default="5"),
+    Column("state", Text, nullable=False, server_default="new"),
+    Column("wanted", Integer, nullable=False, server_default="1"),
+    Column("doubtful", Boolean, nullable=False, server_default=text("false")),
+    Column("looks", Integer, nullable=False, server_default="0"),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("fence", Integer, nullable=False, server_default="0"),
+    Column("lease_owner", Text, nullable=True),
+    Column("result", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
+    Column("error", Text, nullable=True),
+    _moment("created_at", default=True),
+    _moment("due_at", default=True),
+    _moment("lease_until"),
+    _moment("finished_at"),
+    Index("outbox_waiting", "lane", "priority", "id", postgresql_where=text("state = 'new'")),
+    Index("outbox_by_feature", "feature_id"),
+)
+
+lanes = Table(
+    "lanes",
+    metadata,
+    Column("lane", Text, primary_key=True),
+    Column("burst", Float, nullable=False),
+    Column("hour", Float, nullable=False),
+    Column("at", DateTime(timezone=True), nullable=False),
+    _moment("blocked_until"),
+)
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    _moment("started_at", default=True),
+    _moment("seen_at", default=True),
+)

@@ -1,0 +1,150 @@
+"""The status comment: one for each feature, edited in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.features.model import Feature, FeatureState, Question
+from app.questions.model import QuestionState
+from app.texts.marker import marker
+from app.texts.question import LIMIT, persona, sources
+from app.texts.safe import cell, harmless, one_line
+
+_ICONS = {
+    QuestionState.PENDING: "⚪",
+    QuestionState.ASKING: "⏳",
+    QuestionState.ANSWERED: "⏳",
+    QuestionState.ACCEPTED: "✅",
+    QuestionState.ESCALATED: "🙋",
+    QuestionState.CONFIRMED: "✅",
+    QuestionState.CORRECTED: "✅",
+    QuestionState.DEFERRED: "💤",
+    QuestionState.TIMEOUT: "⌛",
+    QuestionState.CANCELLED: "✖️",
+}
+
+
+def status_comment(feature: Feature, questions: Sequence[Question], *, key: str) -> str:
+    """The feature at a glance: headline, questions, what comes next, the answers folded."""
+    first = marker("status", key, feature=str(feature.place))
+    parts = [first, f"**@baron** · project manager — {headline(feature, questions)}", ""]
+    parts += _table(questions)
+    parts += [f"**Next:** {_next(feature, questions)}", ""]
+    parts += _answers(questions)
+    parts += [
+        "<sub>This comment is kept up to date. `/help` shows the commands; "
+        f"to stop, take the label `{feature.spec.label}` off.</sub>"
+    ]
+    return "\n".join(parts)[:LIMIT]
+
+
+def headline(feature: Feature, questions: Sequence[Question]) -> str:
+    """One sentence on where the feature stands."""
+    waiting = sum(question.state is QuestionState.ESCALATED for question in questions)
+    settled = sum(question.settled for question in questions)
+    match feature.state:
+        case FeatureState.NEW | FeatureState.SPECIFYING:
+            return f"reading this {feature.spec.title} request for what it leaves open."
+        case FeatureState.ASKING:
+            return f"asking; {settled} of {len(questions)} questions are settled."
+        case FeatureState.WAITING:
+            people = "an answer from a person" if waiting == 1 else f"{waiting} answers from people"
+            return f"waiting for {people}; {settled} of {len(questions)} questions are settled."
+        case FeatureState.WRITING:
+            return "everything is settled; writing the specification."
+        case FeatureState.DONE:
+            return f"the specification is written, from {settled} settled questions."
+        case FeatureState.STOPPED:
+            return f"paused: {feature.stopped_because}."
+        case FeatureState.GONE:
+            return "ended."
+        case FeatureState.FAILED:
+            return "stuck, and a person has to look at it."
+
+
+def _table(questions: Sequence[Question]) -> list[str]:
+    if not questions:
+        return []
+    rows = [
+        f"| {_ICONS[question.state]} {question.name} | {cell(one_line(question.text, 160))}"
+        f" | {_who(question)} | {_how(question)} |"
+        for question in questions
+    ]
+    return ["| | Question | Who | |", "|---|---|---|---|", *rows, ""]
+
+
+def _who(question: Question) -> str:
+    if question.settled:
+        source = question.source
+        return f"**{source}**" if question.validated_by is None else source.lstrip("@")
+    if question.state is QuestionState.ESCALATED:
+        return f"{question.asked}"
+    if question.routed and question.routed.agent:
+        return f"**{question.routed.agent}**"
+    return "—"
+
+
+def _how(question: Question) -> str:
+    match question.state:
+        case QuestionState.ACCEPTED if question.tentative:
+            return f"{question.tentative.confidence} % sure, accepted"
+        case QuestionState.CONFIRMED:
+            return f"confirmed by {question.settled_by}"
+        case QuestionState.CORRECTED:
+            return f"answered by {question.settled_by}"
+        case QuestionState.ESCALATED:
+            return f"asked: {cell(one_line(question.note, 120))}"
+        case QuestionState.PENDING:
+            after = ", ".join(f"Q{number}" for number in question.depends_on)
+            return f"after {after}" if after else "not asked yet"
+        case _:
+            return question.state.value
+
+
+def _next(feature: Feature, questions: Sequence[Question]) -> str:
+    match feature.state:
+        case FeatureState.NEW | FeatureState.SPECIFYING:
+            return "the questions appear here within seconds."
+        case FeatureState.ASKING:
+            return "answers that are not sure enough come back as a question to a person."
+        case FeatureState.WAITING:
+            names = ", ".join(q.name for q in questions if q.state is QuestionState.ESCALATED)
+            return f"answer {names} with `/confirm`, `/correct` or `/context`, in this thread."
+        case FeatureState.WRITING:
+            return f"`{feature.folder}/spec.md` on branch `{feature.branch}`."
+        case FeatureState.DONE:
+            return (
+                f"read `{feature.folder}/spec.md` on branch `{feature.branch}`"
+                f" (commit {feature.commit[:10]}). Planning starts from it; `/correct Q…` still"
+                " changes an answer, and the specification with it."
+            )
+        case FeatureState.STOPPED:
+            return "undo that, and it goes on where it was."
+        case FeatureState.GONE:
+            return "nothing."
+        case FeatureState.FAILED:
+            label = feature.spec.label
+            problem = harmless(one_line(feature.problem, 500), 600)
+            return f"{problem} Then take the label `{label}` off and set it again."
+
+
+def _answers(questions: Sequence[Question]) -> list[str]:
+    settled = [question for question in questions if question.settled]
+    if not settled:
+        return []
+    lines = [f"<details><summary>The {len(settled)} settled answers, with sources</summary>", ""]
+    for question in settled:
+        lines += [f"**{question.name} · {harmless(one_line(question.text, 300), 400)}**", ""]
+        lines += [f"> {line}" for line in harmless(question.answer, 2500).splitlines() or ["—"]]
+        lines += ["", f"— {_signature(question)}", ""]
+        if question.tentative and question.validated_by is None:
+            lines += sources(question.tentative)
+    return [*lines, "</details>", ""]
+
+
+def _signature(question: Question) -> str:
+    if question.validated_by is None:
+        return persona(question.source)
+    if question.state is QuestionState.CONFIRMED:
+        return f"{persona(question.source)}, confirmed by {question.settled_by}"
+    return question.settled_by

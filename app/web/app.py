@@ -1,0 +1,80 @@
+"""The ASGI application of the web process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from fastapi import FastAPI
+
+from app import __version__
+from app.queue import EVENTS, Bell
+from app.settings import Settings
+from app.store.inbox import Inbox
+from app.web import api, health, pages
+from app.web.webhooks import PATH, Receive, Scope, Send, Webhooks
+
+logger = logging.getLogger(__name__)
+
+
+class Ringer:
+    """Rings in the background: the request does not wait, and rings that pile up become one."""
+
+    def __init__(self, bell: Bell, workers: int) -> None:
+        self._bell = bell
+        self._workers = workers
+        self._due = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def __call__(self, work: int) -> None:
+        self._due += work
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._ring())
+
+    async def _ring(self) -> None:
+        while self._due:
+            times, self._due = min(self._due, self._workers), 0
+            await asyncio.to_thread(self._bell.ring, EVENTS, times)
+
+
+class Application:
+    """The webhook route stands before everything else: no middleware, no validation framework."""
+
+    def __init__(self, webhooks: Webhooks, rest: FastAPI) -> None:
+        self._webhooks = webhooks
+        self.rest = rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == PATH:
+            await self._webhooks(scope, receive, send)
+        else:
+            await self.rest(scope, receive, send)
+
+
+def create_app(settings: Settings) -> Application:
+    """The application. Raises `ValueError` without the URLs of the database and of Redis."""
+    if not settings.database_url or not settings.redis_url:
+        raise ValueError("KR_DATABASE_URL and KR_REDIS_URL are needed; `kr up` sets them.")
+    ringer = Ringer(Bell(settings.redis_url), settings.workers)
+    inbox = Inbox(settings.database_url, ringer)
+    rest = FastAPI(
+        title="Knowledge Router",
+        version=__version__,
+        lifespan=_lifespan(inbox),
+    )
+    rest.include_router(health.router(settings))
+    rest.include_router(api.router(settings))
+    rest.include_router(pages.router(settings))
+    secret = settings.github_webhook_secret
+    return Application(Webhooks(secret.get_secret_value() if secret else None, lambda: inbox), rest)
+
+
+def _lifespan(inbox: Inbox) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await inbox.close()
+
+    return lifespan

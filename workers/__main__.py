@@ -1,0 +1,95 @@
+"""`python -m workers events|outbox|agents|timer`: one process, one queue."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+
+from app.deps import Deps, build_deps
+from app.queue import AGENTS, EVENTS, OUTBOX
+from app.settings import Settings
+from workers import jobs
+from workers.beat import Beat
+from workers.drain import Drain
+from workers.events import Events
+from workers.listen import listen
+from workers.outbox import Outbox
+from workers.timer import Timer
+
+KINDS = (EVENTS, OUTBOX, AGENTS, "timer")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Work until SIGTERM; what is in hand is finished or handed back."""
+    parser = argparse.ArgumentParser(prog="python -m workers", description=__doc__)
+    parser.add_argument("kind", choices=KINDS)
+    kind: str = parser.parse_args(argv).kind
+    settings = Settings()
+    logging.basicConfig(level=settings.log_level.upper(), format="%(levelname)s %(message)s")
+    logging.getLogger("rq").setLevel(logging.WARNING)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    start(kind, build_deps(settings))
+    return 0
+
+
+def start(kind: str, deps: Deps, crash: Callable[[str], None] = lambda point: None) -> None:
+    """Run one kind of worker in this process until it is told to stop."""
+    if kind == EVENTS:
+        _events(deps, crash)
+    elif kind == OUTBOX:
+        _carry(OUTBOX, deps, Outbox(deps, crash))
+    elif kind == AGENTS:
+        from app.agents.team import build_team
+
+        from workers.agents import Agents
+
+        _carry(AGENTS, deps, Agents(deps, build_team(deps.settings), crash))
+    else:
+        _timer(deps)
+
+
+def _events(deps: Deps, crash: Callable[[str], None]) -> None:
+    events = Events(deps, crash)
+    beat = Beat(deps.engine, EVENTS, events.renew)
+    beat.start()
+    jobs.serve(EVENTS, events.drain)
+    listen(EVENTS, deps.settings)
+    beat.stop()
+
+
+def _carry(queue: str, deps: Deps, drain: Drain) -> None:
+    beat = Beat(deps.engine, queue, drain.renew)
+    beat.start()
+    jobs.serve(queue, drain.ring)
+    drain.start()
+    threading.Thread(target=_die_with, args=(drain,), daemon=True).start()
+    listen(queue, deps.settings)
+    drain.stop()
+    beat.stop()
+
+
+def _die_with(drain: Drain) -> None:
+    """A worker whose loop has ended is no worker: end, so that another is started."""
+    drain.join()
+    if not drain.stopping:
+        logging.getLogger(__name__).critical("the loop ended; the process ends with it")
+        os._exit(1)
+
+
+def _timer(deps: Deps) -> None:
+    timer = Timer(deps)
+    beat = Beat(deps.engine, "timer", lambda connection: None)
+    beat.start()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: timer.stop())
+    timer.run()
+    beat.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

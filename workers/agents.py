@@ -1,0 +1,90 @@
+"""Questions are generated and answered: many waiting calls in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from app.agents.team import Team
+from sqlalchemy import text
+
+from app.actions import AgentEffect, AskAgent, GenerateQuestions
+from app.agents.protocols import AgentUnavailable
+from app.deps import Deps
+from app.events import AgentAnswered, OwnEvent, QuestionsGenerated
+from app.queue import EVENTS
+from app.store import deliveries, outbox
+from app.store.outbox import Due
+from workers.drain import Drain
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 100
+"""Calls that one process carries; what waits for a model costs it nothing but memory."""
+
+
+class Agents(Drain):
+    """Calls agents, and hands their answers to the handlers as events."""
+
+    def __init__(
+        self, deps: Deps, team: Team, crash: Callable[[str], None] = lambda point: None
+    ) -> None:
+        super().__init__(deps, crash)
+        self._team = team
+
+    async def lanes(self) -> list[str]:
+        if len(self.held) >= AT_ONCE:
+            return []
+        due = await asyncio.to_thread(self._due)
+        return [lane for lane in due if lane == outbox.AGENTS]
+
+    def _due(self) -> list[str]:
+        with self.deps.engine.connect() as connection:
+            return outbox.due_lanes(connection)
+
+    async def work(self, due: Due) -> None:
+        effect = due.effect
+        if not isinstance(effect, AgentEffect):
+            raise TypeError(f"{due.kind} is nothing for agents")
+        event = await self._call(effect)
+        await asyncio.to_thread(self._store, due, event)
+        self.crash("after-agent-commit")
+        await asyncio.to_thread(self.deps.bell.ring, EVENTS)
+
+    async def _call(self, effect: AgentEffect) -> OwnEvent:
+        """An error is an answer too: the handlers ask somebody else, and the log keeps it."""
+        match effect:
+            case GenerateQuestions():
+                try:
+                    drafts = await self._team.generate(effect.request, effect.limit)
+                except AgentUnavailable as error:
+                    return QuestionsGenerated(effect.feature_id, effect.run, error=str(error))
+                except Exception as error:
+                    logger.exception("%s failed", effect.key)
+                    return QuestionsGenerated(effect.feature_id, effect.run, error=repr(error))
+                name = self._team.generator
+                return QuestionsGenerated(effect.feature_id, effect.run, tuple(drafts), name)
+            case AskAgent():
+                return await self._ask(effect)
+
+    async def _ask(self, effect: AskAgent) -> AgentAnswered:
+        role = effect.inquiry.role
+        about = (effect.feature_id, effect.question, effect.ask_round, role)
+        try:
+            return AgentAnswered(*about, answer=await self._team.ask(effect.inquiry))
+        except AgentUnavailable as error:
+            return AgentAnswered(*about, error=str(error))
+        except Exception as error:
+            logger.exception("%s failed", effect.key)
+            return AgentAnswered(*about, error=repr(error))
+
+    def _store(self, due: Due, event: OwnEvent) -> None:
+        with self.deps.engine.begin() as connection:
+            outbox.done(connection, due)
+            place = connection.execute(
+                text("SELECT repo_id, number FROM features WHERE id = :id"),
+                {"id": event.feature_id},
+            ).one()
+            deliveries.add_own(connection, f"kr:{due.key}", event, (place.repo_id, place.number))
+            self.crash("before-agent-commit")

@@ -1,0 +1,86 @@
+"""What was left behind is rung for again; GitHub's failed deliveries are asked for again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.deps import Deps
+from app.github.client import AppClient, GitHubError
+from app.queue import AGENTS, EVENTS, OUTBOX
+from app.redelivery import ask_again
+from app.store import deliveries, health, outbox
+
+logger = logging.getLogger(__name__)
+
+SWEEP = 2.0
+"""Seconds between two sweeps of what was left behind."""
+FAILED = 60.0
+"""Seconds between two looks at GitHub's list of failed deliveries."""
+_LOCK = 7_305_413  # one timer at a time does the asking, however many run
+
+
+class Timer:
+    """A plain loop; timers are rows, so nothing is lost when it dies."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+        self._app = AppClient(deps.settings)
+        self._loop = asyncio.Runner()
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def run(self) -> None:
+        """Until `stop()`. The first look at failed deliveries is at the start: we were away."""
+        since = FAILED
+        while not self._stop.is_set():
+            self.sweep()
+            if since >= FAILED:
+                self.ask_for_failed()
+                since = 0.0
+            self._stop.wait(SWEEP)
+            since += SWEEP
+
+    def sweep(self) -> None:
+        """Ring for everything that is due and in nobody's hand."""
+        try:
+            with self._deps.engine.begin() as connection:
+                released = health.release_the_dead(connection)
+                events = deliveries.waiting(connection)
+                lanes = outbox.due_lanes(connection)
+        except SQLAlchemyError as error:
+            logger.warning("no sweep: %s", str(error).splitlines()[0])
+            return
+        if released:
+            logger.info("took %s leases from processes that are no more", released)
+        if events:
+            self._deps.bell.ring(EVENTS, min(events, self._deps.settings.workers))
+        if any(lane.startswith("github:") for lane in lanes):
+            self._deps.bell.ring(OUTBOX)
+        if outbox.AGENTS in lanes:
+            self._deps.bell.ring(AGENTS)
+
+    def ask_for_failed(self) -> None:
+        """One timer of all asks; the others find the lock taken."""
+        try:
+            with self._deps.engine.connect() as connection:
+                mine = connection.execute(
+                    text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}
+                ).scalar_one()
+                if not mine:
+                    return
+                try:
+                    asked = self._loop.run(ask_again(self._app, self._deps.engine))
+                finally:
+                    connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
+        except (GitHubError, SQLAlchemyError) as error:
+            logger.warning("no look at failed deliveries: %s", str(error).splitlines()[0])
+        else:
+            if asked:
+                logger.info("asked GitHub for %s failed deliveries again", asked)
