@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from app.config.loader import load_config
+from app.config.shipped import config_folder
 from app.handlers.facts import Policy
 from app.questions.routing import Router
 from app.queue import Bell
@@ -28,11 +29,10 @@ class Deps:
 
 def policy_of(settings: Settings) -> Policy:
     """What the handlers know of the configuration. Raises `ConfigInvalid`."""
-    config = load_config(settings.config_dir)
-    handles = {name: role.handle for name, role in config.agents.roles.items()}
+    config = load_config(config_folder(settings))
     return Policy(
         routes=Router(config),
-        handles=handles,
+        handles=config.agents.handles(),
         question_limit=config.baron.questions.limit,
         comments=config.baron.comments,
     )

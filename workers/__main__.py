@@ -33,8 +33,26 @@ def main(argv: list[str] | None = None) -> int:
     logging.basicConfig(level=settings.log_level.upper(), format="%(levelname)s %(message)s")
     logging.getLogger("rq").setLevel(logging.WARNING)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    start(kind, build_deps(settings))
+    deps = build_deps(settings)
+    if settings.github_app_id and settings.private_key():
+        start(kind, deps)
+    else:
+        _idle(kind, deps)
     return 0
+
+
+def _idle(kind: str, deps: Deps) -> None:
+    """Without an App there is nothing to do; to end would only have us started again."""
+    logging.getLogger(__name__).warning(
+        "no GitHub App is set: open %s/setup", deps.settings.base_url
+    )
+    beat = Beat(deps.engine, kind, lambda connection: None)
+    beat.start()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    stop.wait()
+    beat.stop()
 
 
 def start(kind: str, deps: Deps, crash: Callable[[str], None] = lambda point: None) -> None:

@@ -98,6 +98,7 @@ class Drain(ABC):
             if due is None:
                 continue
             found = True
+            self.crash("after-effect-claim")
             self.held[due.id] = due
             task = self._loop.create_task(self._one(due))
             self._tasks.add(task)

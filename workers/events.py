@@ -48,6 +48,7 @@ class Events:
                 claimed = deliveries.claim(connection)
             if claimed is None:
                 return
+            self._crash("after-event-claim")
             self._in_hand = claimed
             try:
                 self._work(claimed)

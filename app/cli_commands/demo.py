@@ -51,6 +51,8 @@ def _supervise(args: argparse.Namespace, setup: DemoSetup, servers: Servers) -> 
     supervisor.run(demo.step)
     if demo.failure is not None:
         raise CommandError(f"the demo failed: {demo.failure}. {_log_excerpt(setup.logs)}")
+    if args.exit_when_done and not demo.done:
+        raise CommandError("stopped before the sample feature had its question")
     return 0
 
 

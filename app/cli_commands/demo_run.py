@@ -29,6 +29,7 @@ class DemoRun:
         self._begun = time.monotonic()
         self._next_look = 0.0
         self._labelled = False
+        self.done = False
         self.failure: str | None = None
 
     def step(self) -> bool:
@@ -38,7 +39,8 @@ class DemoRun:
         self._next_look = time.monotonic() + 0.3
         if not self._labelled:
             return self._try_to_begin()
-        if self._is_done():
+        self.done = self._is_done()
+        if self.done:
             return True
         return self._too_late(DONE_SECONDS, "the sample feature has escalated no question yet")
 

@@ -47,14 +47,16 @@ def nearest(word: str, *, also_foreign: bool = False) -> str | None:
     word = word.lower()
     if word in _OFTEN_MEANT_FOR_OTHERS and not also_foreign:
         return None
-    best: tuple[int, str] | None = None
+    best: tuple[int, bool, str] | None = None
     for name in SPECS:
         limit = 1 if len(name) <= 4 else 2
         if abs(len(word) - len(name)) <= limit and len(set(word) ^ set(name)) <= 2 * limit:
             slips = _slips(word, name)
-            if slips <= limit and (best is None or slips < best[0]):
-                best = (slips, name)
-    return best[1] if best else None
+            # people seldom mistype the first letter
+            candidate = (slips, word[:1] != name[0], name)
+            if slips <= limit and (best is None or candidate < best):
+                best = candidate
+    return best[2] if best else None
 
 
 def _slips(a: str, b: str) -> int:

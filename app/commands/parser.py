@@ -90,8 +90,8 @@ def _judge(head: _Head, name: str) -> str | ParseError | None:
         return ParseError(head.line + 1, errors.no_command(name))
     meant = errors.nearest(head.word, also_foreign=head.addressed)
     if head.mention:
-        talk = head.word in _THANKS or head.words > 3
-        if talk and (meant is None or len(head.word) < 6):
+        talk = head.words > 3 and (meant is None or len(head.word) < 6)
+        if talk or head.word in _THANKS:
             return None
     elif meant is None and not head.addressed:
         return None

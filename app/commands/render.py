@@ -17,8 +17,9 @@ def render(command: Command) -> str:
     names += [name for name in values if name not in (*_ORDER, "text", "reason")]
     words = [_word(name, values[name]) for name in names if values[name]]
     text = values.get("text") or values.get("reason") or ""
-    if text and (command.name == "ask" or unquote(text) != text):
-        text = f'"{text}"'
+    quoted = f'"{text}"'
+    if unquote(text) != text or (command.name == "ask" and unquote(quoted) == text):
+        text = quoted
     return " ".join([f"/{command.name}", *words, *([text] if text else [])])
 
 

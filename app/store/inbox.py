@@ -48,9 +48,15 @@ class Arrival:
 class Inbox:
     """Stores arrivals; `on_stored` is called after each commit that leaves work to do."""
 
-    def __init__(self, database_url: str, on_stored: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        database_url: str,
+        on_stored: Callable[[int], None],
+        crash: Callable[[str], None] = lambda point: None,
+    ) -> None:
         self._url = normal_url(database_url).replace("postgresql+psycopg://", "postgresql://")
         self._on_stored = on_stored
+        self._crash = crash
         self._waiting: list[tuple[Arrival, asyncio.Future[None]]] = []
         self._task: asyncio.Task[None] | None = None
         self._connection: psycopg.AsyncConnection[tuple[str]] | None = None
@@ -73,7 +79,9 @@ class Inbox:
         while self._waiting:
             batch, self._waiting = self._waiting[:_LARGEST], self._waiting[_LARGEST:]
             try:
+                self._crash("before-intake-commit")
                 await self._insert([arrival for arrival, _ in batch])
+                self._crash("after-intake-commit")
             except (psycopg.Error, OSError) as error:
                 self._connection = None
                 for _, stored in batch:

@@ -28,6 +28,7 @@ _NEWLINE = re.compile("\r\n?|[\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _FENCE = re.compile(r"(?:(`{3,})[^`]*|(~{3,}).*)")
+_CONTAINERS = re.compile(r"(?:[ \t]*(?:>|[-+*](?=[ \t])|[0-9]{1,9}[.)](?=[ \t])))*[ \t]*")
 _LINE_START = re.compile(r"(?:/|#{1,6}(?:\s|$)|=+[ \t]*$|(?:[-_*][ \t]*)+$)")
 _INLINE = re.compile(r"\\[^\w\s<]|`+")
 _CLOSING = r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
@@ -38,7 +39,7 @@ _PROSE = re.compile(
     r"|(?P<entity>&(?=[#A-Za-z]))"
     r"|(?P<picture>!(?=\[))"
     r"|(?P<target>(?<=\])[(\[:])"
-    rf"|(?P<closing>\b{_CLOSING}\b(?=:?\s+\S{{0,200}}(?:#\d|GH-\d|/issues/\d|/pull/\d)))",
+    rf"|(?P<closing>{_CLOSING}(?=:?\s+\S{{0,200}}(?:#\d|GH-\d|/issues/\d|/pull/\d)|:?\s*$))",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\(([^()\s<>]*)")
@@ -108,15 +109,16 @@ def slug_words(title: str, n: int) -> str:
 
 
 def _tamed(text: str, hosts: Collection[str]) -> str:
-    """Every line made harmless, code blocks at the margin kept and closed."""
+    """Every line made harmless; code blocks at the margin are kept, and closed."""
     lines: list[str] = []
     fence = ""
-    for line in text.split("\n"):
+    last = text.count("\n")
+    for number, line in enumerate(text.split("\n")):
         if fence:
             if _closes(line, fence):
                 fence = ""
             lines.append(f" {line}" if line.startswith("/") else line)
-        elif opened := _FENCE.fullmatch(line):
+        elif number < last and (opened := _FENCE.fullmatch(line)):
             fence = opened.group(1) or opened.group(2)
             lines += [line] if lines else ["", line]
         else:
@@ -138,8 +140,9 @@ def _line(line: str, hosts: Collection[str]) -> str:
     A fence that is not at the margin becomes text: where its block would end depends on what
     stands around it.
     """
-    bare = line.lstrip(" \t")
-    indent = line[: len(line) - len(bare)]
+    found = _CONTAINERS.match(line)
+    indent = found.group() if found else ""
+    bare = line[len(indent) :]
     if _FENCE.fullmatch(bare):
         return f"{indent}\\{bare[0]}" + _inline(bare[1:].replace("`", "\\`"), hosts)
     return indent + ("\\" if _LINE_START.match(bare) else "") + _inline(bare, hosts)

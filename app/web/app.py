@@ -53,12 +53,17 @@ class Application:
             await self.rest(scope, receive, send)
 
 
-def create_app(settings: Settings) -> Application:
-    """The application. Raises `ValueError` without the URLs of the database and of Redis."""
+def create_app(
+    settings: Settings, crash: Callable[[str], None] = lambda point: None
+) -> Application:
+    """The application; tests stop the process at the points that `crash` is told.
+
+    Raises `ValueError` without the URLs of the database and of Redis.
+    """
     if not settings.database_url or not settings.redis_url:
         raise ValueError("KR_DATABASE_URL and KR_REDIS_URL are needed; `kr up` sets them.")
     ringer = Ringer(Bell(settings.redis_url), settings.workers)
-    inbox = Inbox(settings.database_url, ringer)
+    inbox = Inbox(settings.database_url, ringer, crash)
     rest = FastAPI(
         title="Knowledge Router",
         version=__version__,

@@ -88,8 +88,10 @@ def test_it_ends_with_an_escalated_question_and_a_status(box: Box, labels: list[
     question = marker("question", "k1", question="Q1", state="escalated")
     box.comments = [{"body": f"{question}\nWhat now?"}, {"body": "no marker"}]
     assert not step(demo)
+    assert not demo.done
     box.comments.append({"body": marker("status", "k2") + "\nStatus"})
     assert step(demo)
+    assert demo.done
     assert demo.failure is None
 
 

@@ -26,7 +26,7 @@ def one(body: str) -> Command:
     return located.command
 
 
-def spoken(command: Command) -> str:  # noqa: PLR0911
+def spoken(command: Command) -> str:
     """A `match` like the handlers': a command that is added fails mypy here."""
     match command:
         case commands.Confirm() | commands.Chat() | commands.Why():
@@ -229,7 +229,7 @@ def test_errors(body: str, hint: str) -> None:
     (error,) = parsed.errors
     assert hint in error.reason
     assert error.line == 1
-    assert error.name == body[1:].split()[0]
+    assert error.name == body[1:].split(maxsplit=1)[0]
     assert len(error.reason) <= 200
     assert "@" not in re.sub("`[^`]*`", "", error.reason)
 
@@ -270,6 +270,6 @@ def test_round_trip(text: str, ref: QuestionRef | None) -> None:
         commands.Confirm(ref, text),
         commands.Correct(text, ref),
         commands.Correct(f'"{text}"'.replace("“", "").replace("”", "").replace(' "', ""), ref),
-        commands.Ask("api.auth", text.replace('"', "")),
+        commands.Ask("api.auth", text.replace('"', "").strip()),
     ):
         assert one(render(command)) == command
