@@ -13,8 +13,8 @@ from collections.abc import Callable
 from app.deps import Deps, build_deps
 from app.queue import AGENTS, EVENTS, OUTBOX
 from app.settings import Settings
+from app.store.beat import Beat
 from workers import jobs
-from workers.beat import Beat
 from workers.drain import Drain
 from workers.events import Events
 from workers.listen import listen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from datetime import datetime
 
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
@@ -32,20 +33,25 @@ class Timer:
         self._app = AppClient(deps.settings)
         self._loop = asyncio.Runner()
         self._stop = threading.Event()
+        self._web: datetime | None = None
+        self._ask_in = [0.0]
 
     def stop(self) -> None:
         self._stop.set()
 
     def run(self) -> None:
-        """Until `stop()`. The first look at failed deliveries is at the start: we were away."""
-        since = FAILED
+        """Until `stop()`. Failed deliveries are looked for at the start, too: we were away."""
         while not self._stop.is_set():
             self.sweep()
-            if since >= FAILED:
+            if min(self._ask_in) <= 0:
                 self.ask_for_failed()
-                since = 0.0
+                self._ask_in = [wait for wait in self._ask_in if wait > 0] or [FAILED]
             self._stop.wait(SWEEP)
-            since += SWEEP
+            self._ask_in = [wait - SWEEP for wait in self._ask_in]
+
+    def ask_soon(self) -> None:
+        """Something of ours was away: ask now, and once more when GitHub's list has caught up."""
+        self._ask_in = [0.0, 3 * SWEEP]
 
     def sweep(self) -> None:
         """Ring for everything that is due and in nobody's hand."""
@@ -54,9 +60,14 @@ class Timer:
                 released = health.release_the_dead(connection)
                 events = deliveries.waiting(connection)
                 lanes = outbox.due_lanes(connection)
+                web = health.newest_web(connection)
         except SQLAlchemyError as error:
             logger.warning("no sweep: %s", str(error).splitlines()[0])
+            self.ask_soon()
             return
+        if web != self._web:
+            self._web = web
+            self.ask_soon()
         if released:
             logger.info("took %s leases from processes that are no more", released)
         if events:

@@ -9,7 +9,7 @@ from enum import StrEnum
 class Who(StrEnum):
     """Who may use a command, in words that end a sentence."""
 
-    ASKED = "the person asked, the issue's author, or triage and above"
+    ASKED = "whoever was asked, or triage and above"
     AUTHOR = "the issue's author, or triage and above"
     TRIAGE = "triage and above"
     OWNER = "an owner of the path"

@@ -54,6 +54,14 @@ def heartbeats(connection: Connection) -> list[Heartbeat]:
     ]
 
 
+def newest_web(connection: Connection) -> datetime | None:
+    """When the youngest web process started: what came before it may have found none."""
+    found: datetime | None = connection.execute(
+        text("SELECT max(started_at) FROM workers WHERE kind = 'web'")
+    ).scalar_one()
+    return found
+
+
 def worker_heartbeats(database_url: str) -> list[Heartbeat]:
     """`heartbeats` over a connection of its own, for `kr doctor`."""
     engine = connect(database_url, pool=1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,6 +31,8 @@ SELECT guid, event, action, repo_id, issue, payload, state,
 RETURNING guid
 """
 _LARGEST = 200
+PATIENCE = 6.0
+"""Seconds in which a database may come back; GitHub waits ten for our answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +109,17 @@ class Inbox:
             [row.payload for row in rows],
             ["new" if row.used else "ignored" for row in rows],
         )
-        kept = self._connection is not None
-        try:
-            await self._execute(values)
-        except psycopg.OperationalError:
-            if not kept:
-                raise
-            self._connection = None  # the server was away since the last one; the insert is safe
-            await self._execute(values)
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                await self._execute(values)
+            except (psycopg.OperationalError, OSError):
+                self._connection = None
+                if time.monotonic() > end:
+                    raise
+                await asyncio.sleep(0.2)  # a server that restarts; the insert is safe to repeat
+            else:
+                return
 
     async def _execute(self, values: tuple[object, ...]) -> None:
         if self._connection is None or self._connection.closed:

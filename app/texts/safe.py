@@ -28,7 +28,7 @@ _NEWLINE = re.compile("\r\n?|[\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _FENCE = re.compile(r"(?:(`{3,})[^`]*|(~{3,}).*)")
-_CONTAINERS = re.compile(r"(?:[ \t]*(?:>|[-+*](?=[ \t])|[0-9]{1,9}[.)](?=[ \t])))*[ \t]*")
+_CONTAINERS = re.compile(r"(?:[ \t]*(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]+\S)))*[ \t]*")
 _LINE_START = re.compile(r"(?:/|#{1,6}(?:\s|$)|=+[ \t]*$|(?:[-_*][ \t]*)+$)")
 _INLINE = re.compile(r"\\[^\w\s<]|`+")
 _CLOSING = r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"

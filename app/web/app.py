@@ -12,6 +12,8 @@ from fastapi import FastAPI
 from app import __version__
 from app.queue import EVENTS, Bell
 from app.settings import Settings
+from app.store.beat import Beat
+from app.store.engine import connect
 from app.store.inbox import Inbox
 from app.web import api, health, pages
 from app.web.webhooks import PATH, Receive, Scope, Send, Webhooks
@@ -67,7 +69,7 @@ def create_app(
     rest = FastAPI(
         title="Knowledge Router",
         version=__version__,
-        lifespan=_lifespan(inbox),
+        lifespan=_lifespan(inbox, Beat(connect(settings.database_url, pool=1), "web")),
     )
     rest.include_router(health.router(settings))
     rest.include_router(api.router(settings))
@@ -76,10 +78,12 @@ def create_app(
     return Application(Webhooks(secret.get_secret_value() if secret else None, lambda: inbox), rest)
 
 
-def _lifespan(inbox: Inbox) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(inbox: Inbox, beat: Beat) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        beat.start()
         yield
         await inbox.close()
+        await asyncio.to_thread(beat.stop)
 
     return lifespan

@@ -158,7 +158,8 @@ def test_redelivery_of_one_that_was_given_up_does_its_work(post: Post, engine: E
     assert _rows(engine) == [("d-1", "issues", "new")]
 
 
-def test_database_away_is_500_and_it_recovers(backing: Backing) -> None:
+def test_database_away_is_500(backing: Backing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.store.inbox.PATIENCE", 0.3)
     away = Backing(backing.database_url.replace("/kr?", "/missing?"), backing.redis_url)
     assert _poster(away, SECRET)().status_code == 500
 

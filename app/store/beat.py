@@ -20,7 +20,12 @@ EVERY = 3.0
 class Beat:
     """Beats in a thread of its own while the process lives, also while a job is long."""
 
-    def __init__(self, engine: Engine, kind: str, renew: Callable[[Connection], None]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        kind: str,
+        renew: Callable[[Connection], None] = lambda connection: None,
+    ) -> None:
         self._engine = engine
         self._kind = kind
         self._renew = renew
