@@ -12,7 +12,7 @@ COPY app/ app/
 COPY workers/ workers/
 COPY action/ action/
 COPY configs/ configs/
-RUN .ci/install .venv && .venv/bin/python -m compileall -q .venv app workers action
+RUN .ci/install .venv && .venv/bin/python -m compileall -q app workers action
 
 
 FROM python:3.11-slim-bookworm
@@ -26,7 +26,7 @@ ENV PATH=/srv/knowledge-router/.venv/bin:$PATH \
     KR_DATA_DIR=/data \
     KR_CONFIG_DIR=/srv/knowledge-router/configs
 WORKDIR /srv/knowledge-router
-USER kr
+USER 10001
 VOLUME /data
 EXPOSE 8000
 

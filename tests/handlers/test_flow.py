@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from app.actions import AskAgent, CommitFiles, GenerateQuestions, Record, ShowComment
@@ -354,7 +356,7 @@ def test_log_links_related_entries() -> None:
     world.answer(1, answer(95))
     about = [entry for entry in world.log if entry.question == "Q1"]
     assert about[0].links == ()
-    for before, entry in zip(about, about[1:], strict=False):
+    for before, entry in itertools.pairwise(about):
         assert entry.links == (before.seq,)
     assert [entry.kind for entry in about] == [
         "question",

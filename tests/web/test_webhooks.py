@@ -37,7 +37,7 @@ def _settings(backing: Backing, secret: str | None = SECRET) -> Settings:
 
 @pytest.fixture
 def post(backing: Backing) -> Iterator[Post]:
-    yield _poster(backing, SECRET)
+    return _poster(backing, SECRET)
 
 
 def _poster(backing: Backing, secret: str | None) -> Post:

@@ -1,0 +1,86 @@
+"""Comparing and merging commits. Blocking, like `git`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from app.playground.git import Git
+
+_STATUS = {"A": "added", "D": "removed", "M": "modified", "R": "renamed", "T": "changed"}
+
+
+@dataclass(frozen=True)
+class Changed:
+    """One file of a comparison; `patch` is empty for binary files."""
+
+    path: str
+    status: str
+    before: str | None
+    sha: str
+    additions: int
+    deletions: int
+    patch: str
+
+
+def merge_base(git: Git, one: str, two: str) -> str | None:
+    """The newest commit that both come from."""
+    done = git.run("merge-base", one, two, ok=False)
+    return done.stdout.decode().strip() if done.returncode == 0 else None
+
+
+def ahead_behind(git: Git, base: str, head: str) -> tuple[int, int]:
+    """How many commits each has that the other has not: (head's, base's)."""
+    behind, ahead = git.text("rev-list", "--left-right", "--count", f"{base}...{head}").split()
+    return int(ahead), int(behind)
+
+
+def commits_between(git: Git, base: str, head: str) -> list[str]:
+    """The head's own commits, the oldest first."""
+    return git.text("rev-list", "--reverse", "--max-count=250", f"{base}..{head}").split()
+
+
+def _records(raw: str) -> list[list[str]]:
+    """`git diff --raw -z` as [mode …, status, path, (new path)]."""
+    parts = raw.split("\0")
+    records, at = [], 0
+    while at < len(parts) and parts[at].startswith(":"):
+        count = 3 if parts[at].split()[4][0] in "RC" else 2
+        records.append(parts[at : at + count])
+        at += count
+    return records
+
+
+def _patch(git: Git, base: str, head: str, *paths: str) -> str:
+    raw = git.run("diff", "--no-color", "-M", base, head, "--", *paths).stdout
+    text = raw.decode(errors="replace")
+    found = re.search(r"^@@", text, re.MULTILINE)
+    return text[found.start() :].rstrip("\n") if found else ""
+
+
+def changed_files(git: Git, base: str, head: str) -> list[Changed]:
+    """The files that differ between two commits."""
+    raw = git.run("diff", "--raw", "-z", "-M", "--no-abbrev", base, head).stdout.decode()
+    files = []
+    for meta, *paths in _records(raw):
+        _, _, old, new, status = meta.split()
+        patch = _patch(git, base, head, *paths)
+        lines = patch.splitlines()
+        files.append(
+            Changed(
+                paths[-1],
+                _STATUS.get(status[0], "changed"),
+                paths[0] if status[0] == "R" else None,
+                old if status[0] == "D" else new,
+                sum(line.startswith("+") for line in lines),
+                sum(line.startswith("-") for line in lines),
+                patch,
+            )
+        )
+    return files
+
+
+def merged_tree(git: Git, base: str, head: str) -> str | None:
+    """The tree of a merge of two commits, or None where they conflict."""
+    done = git.run("merge-tree", "--write-tree", base, head, ok=False)
+    return done.stdout.decode().split()[0] if done.returncode == 0 else None
