@@ -4,6 +4,8 @@ PYTHON := $(PYTHON)
 JOBS ?= auto
 # More arguments for pytest: make test PYTEST_ARGS='-k routing'
 PYTEST_ARGS ?=
+# Which measurement: a module of bench/.
+BENCH ?= intake
 # Least coverage, in per cent, of the rooms without I/O; 0 turns it off.
 COVERAGE ?= 95
 
@@ -32,8 +34,8 @@ fix: setup-dev  ## format, and mend what the linter can
 	$(BIN)/ruff format $(PYTHON_TREES)
 	$(BIN)/ruff check --fix $(PYTHON_TREES)
 
-bench: setup  ## how many webhooks a second are taken in, beside others (needs npm)
-	@exec $(BIN)/python -m bench.intake
+bench: setup  ## how many webhooks a second are taken in, beside others (with npm: Probot)
+	@exec $(BIN)/python -m bench.$(BENCH)
 
 migrate: setup  ## bring the database's schema up to date
 	@exec $(BIN)/kr migrate

@@ -1,4 +1,4 @@
-"""Fixtures for all tests, and the marker `needs`: parts of the machine that a test cannot do without.
+"""Fixtures for all tests, and the marker `needs`: what a test needs of the machine.
 
 A test that needs a missing part is skipped; with `KR_REQUIRE_ALL=1` it fails instead.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
@@ -48,6 +49,7 @@ class Box:
         self.world = World(int(time.time()))
         self.hooks = Hooks(config, self.world.new_id)
         self.show = Responses(config, self.world)
+        self.used: Counter[str] = Counter()
         self.ready = False
         self._lock = asyncio.Lock()
         self._root = config.data_dir / "repositories"

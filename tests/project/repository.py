@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def _listed(*options: str) -> list[str]:
     listed = subprocess.run(
-        ["git", "ls-files", "-z", *options],
+        ["git", "-c", "safe.directory=*", "ls-files", "-z", *options],
         cwd=ROOT,
         capture_output=True,
         check=True,

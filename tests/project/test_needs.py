@@ -40,5 +40,5 @@ def test_a_missing_part_fails_where_everything_is_required(
 
 
 def test_an_unknown_part_is_a_mistake() -> None:
-    with pytest.raises(pytest.UsageError, match="'chronium'; known parts: .*chromium"):
+    with pytest.raises(pytest.UsageError, match=r"'chronium'; known parts: .*chromium"):
         conftest.pytest_collection_modifyitems([_item("chronium")])

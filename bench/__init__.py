@@ -1,0 +1,1 @@
+"""Measurements. They print figures and write nothing; `make bench` runs them."""

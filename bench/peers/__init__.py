@@ -1,0 +1,1 @@
+"""The smallest honest servers to compare with."""
