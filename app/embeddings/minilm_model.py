@@ -69,8 +69,9 @@ def model_files(where: str) -> tuple[Path, Path]:
 def verify_model(settings: Settings) -> str:
     """For `kr doctor`: which model, and that it answers. Raises `EmbeddingModelError`."""
     model = MiniLM(settings.embedding_model)
-    near, far = model.embed(["a login page", "the sign-in form", "a bag of potatoes"])[1:] @ (
-        model.embed(["a login page"])[0]
+    near, far = (
+        model.embed(["a login page", "the sign-in form", "a bag of potatoes"])[1:]
+        @ (model.embed(["a login page"])[0])
     )
     if not near > far:
         raise EmbeddingModelError("The embedding model answers nonsense: name another one.")

@@ -11,7 +11,7 @@ from app.playground.auth import new_token
 from app.playground.calls import Call, api
 from app.playground.errors import ApiError, not_found
 from app.playground.responses import PERMISSIONS, stamp
-from app.playground.state import Json, ROLES
+from app.playground.state import ROLES, Json
 from app.playground.webhooks import Delivery
 
 
@@ -64,8 +64,11 @@ async def create_token(call: Call) -> Response:
 
 async def installation_repositories(call: Call) -> Response:
     if call.actor.kind != "installation":
-        raise ApiError(403, "You must authenticate with an installation access token in order to "
-                       "list repositories for an installation.")
+        raise ApiError(
+            403,
+            "You must authenticate with an installation access token in order to "
+            "list repositories for an installation.",
+        )
     box = call.box
     repos = [r for r in box.world.repos.values() if box.role(call.actor, r) in ROLES[3:]]
     page, headers = call.page_of(repos)

@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from app.playground.calls import Call, api
 from app.playground.errors import ApiError, invalid, not_found
-from app.playground.state import Json, Label, Org, Repo, Role, ROLES, Team, User
+from app.playground.state import ROLES, Json, Label, Org, Repo, Role, Team, User
 
 COLLABORATORS = "/repos/{owner}/{repo}/collaborators"
 LABELS = "/repos/{owner}/{repo}/labels"

@@ -107,7 +107,9 @@ class Call:
 
     # answers
 
-    def reply(self, data: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    def reply(
+        self, data: Any, status: int = 200, headers: dict[str, str] | None = None
+    ) -> Response:
         """JSON with an ETag; 304 if the caller has it already."""
         body = json.dumps(data, ensure_ascii=False).encode()
         found = {**(headers or {}), "ETag": f'W/"{hashlib.sha256(body).hexdigest()}"'}

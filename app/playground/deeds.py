@@ -141,9 +141,7 @@ class Deeds:
         )
         moved.comments, moved.events = list(issue.comments), list(issue.events)
         show = self.box.show
-        changes = {
-            "new_issue": show.issue(target, moved), "new_repository": show.repo(target)
-        }
+        changes = {"new_issue": show.issue(target, moved), "new_repository": show.repo(target)}
         del self.repo.issues[issue.number]
         self.repo.gone.add(issue.number)
         self.tell_issue(issue, "transferred", changes=changes)

@@ -201,9 +201,7 @@ class _Exchange:
                 await self._answer(int(status), {"message": "Server Error"}, [])
         return True
 
-    async def _answer(
-        self, status: int, data: Json, headers: list[tuple[bytes, bytes]]
-    ) -> None:
+    async def _answer(self, status: int, data: Json, headers: list[tuple[bytes, bytes]]) -> None:
         kind = (b"content-type", b"application/json; charset=utf-8")
         start = {"type": "http.response.start", "status": status, "headers": [kind, *headers]}
         await self._send(start)
@@ -222,10 +220,10 @@ class _Exchange:
 
 
 async def _read(receive: Receive) -> bytes:
-    body = b""
+    body: bytes = b""
     while True:
         message = await receive()
-        body += message.get("body", b"")
+        body += bytes(message.get("body", b""))
         if not message.get("more_body"):
             return body
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from app.playground.config import PlaygroundConfig
 from app.playground.state import (
+    ROLES,
     Comment,
     Installation,
     Issue,
@@ -17,11 +18,10 @@ from app.playground.state import (
     Reaction,
     Repo,
     Role,
-    ROLES,
     Team,
     User,
-    visible,
     World,
+    visible,
 )
 
 PERMISSIONS = {
@@ -33,22 +33,62 @@ PERMISSIONS = {
     "pull_requests": "write",
 }
 EVENTS = [
-    "check_run", "issue_comment", "issues", "label", "pull_request", "pull_request_review",
-    "pull_request_review_comment", "push",
+    "check_run",
+    "issue_comment",
+    "issues",
+    "label",
+    "pull_request",
+    "pull_request_review",
+    "pull_request_review_comment",
+    "push",
 ]
 EMOJI = {
-    "+1": "👍", "-1": "👎", "laugh": "😄", "hooray": "🎉", "confused": "😕", "heart": "❤️",
-    "rocket": "🚀", "eyes": "👀",
+    "+1": "👍",
+    "-1": "👎",
+    "laugh": "😄",
+    "hooray": "🎉",
+    "confused": "😕",
+    "heart": "❤️",
+    "rocket": "🚀",
+    "eyes": "👀",
 }
 _USER_LINKS = (
-    "followers", "following", "gists", "starred", "subscriptions", "orgs", "repos", "events",
+    "followers",
+    "following",
+    "gists",
+    "starred",
+    "subscriptions",
+    "orgs",
+    "repos",
+    "events",
     "received_events",
 )
 _REPO_LINKS = (
-    "assignees", "branches", "collaborators", "comments", "commits", "contributors", "deployments",
-    "downloads", "events", "forks", "hooks", "issues", "keys", "labels", "languages", "merges",
-    "milestones", "notifications", "pulls", "releases", "stargazers", "subscribers",
-    "subscription", "tags", "teams",
+    "assignees",
+    "branches",
+    "collaborators",
+    "comments",
+    "commits",
+    "contributors",
+    "deployments",
+    "downloads",
+    "events",
+    "forks",
+    "hooks",
+    "issues",
+    "keys",
+    "labels",
+    "languages",
+    "merges",
+    "milestones",
+    "notifications",
+    "pulls",
+    "releases",
+    "stargazers",
+    "subscribers",
+    "subscription",
+    "tags",
+    "teams",
 )
 
 
@@ -330,8 +370,11 @@ class Responses:
             page = self.issue_page(repo, issue)
             data["draft"] = issue.pull.draft
             data["pull_request"] = {
-                "url": pull, "html_url": page, "diff_url": f"{page}.diff",
-                "patch_url": f"{page}.patch", "merged_at": stamp(issue.pull.merged),
+                "url": pull,
+                "html_url": page,
+                "diff_url": f"{page}.diff",
+                "patch_url": f"{page}.patch",
+                "merged_at": stamp(issue.pull.merged),
             }
         return data
 

@@ -88,8 +88,14 @@ class Hooks:
     def again(self, old: Delivery) -> Delivery:
         """Deliver once more, with the same GUID and body."""
         fresh = Delivery(
-            self._new_id(), old.guid, old.event, old.action, old.body, old.installation,
-            old.repository, redelivery=True,
+            self._new_id(),
+            old.guid,
+            old.event,
+            old.action,
+            old.body,
+            old.installation,
+            old.repository,
+            redelivery=True,
         )
         self._begin(fresh)
         return fresh

@@ -1,0 +1,101 @@
+"""The roster at work: which backend answers for which role, and how long it may take."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from app.agents.handbook import load_handbook
+from app.agents.protocols import AgentUnavailable, Backend, QuestionGenerator
+from app.agents.retrieval import RetrievalBackend
+from app.config.durations import duration
+from app.config.loader import Config, load_config
+from app.config.shipped import config_folder, shipped_folder
+from app.embeddings import MiniLM
+from app.features.bank import Bank, build_bank
+from app.features.checklist import ChecklistGenerator
+from app.features.types import FeatureRequest
+from app.questions.model import Answer, Draft, Inquiry
+from app.settings import Settings
+
+BANK = "question-bank"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A role, its name in the roster (an alias leads there), its backend, its time limit."""
+
+    role: str
+    backend: Backend | None
+    seconds: float
+    kind: str = ""
+
+
+class Team:
+    """Asks agents; every way of failing is `AgentUnavailable` with a reason."""
+
+    def __init__(
+        self, members: Mapping[str, Member], generator: QuestionGenerator, name: str
+    ) -> None:
+        self._members = members
+        self._generator = generator
+        self.generator = name
+
+    async def ask(self, inquiry: Inquiry) -> Answer:
+        """Have a role answer within its time. Raises `AgentUnavailable`."""
+        member = self._members.get(inquiry.role)
+        if member is None:
+            raise AgentUnavailable(f"nobody is {inquiry.role}")
+        if member.backend is None:
+            raise AgentUnavailable(f"{inquiry.role} has no backend that works here: {member.kind}")
+        try:
+            async with asyncio.timeout(member.seconds):
+                return await member.backend.ask(replace(inquiry, role=member.role))
+        except TimeoutError:
+            raise AgentUnavailable(f"no answer within {member.seconds:g} seconds") from None
+
+    async def generate(self, request: FeatureRequest, limit: int) -> Sequence[Draft]:
+        """What the issue leaves open. Raises `AgentUnavailable`."""
+        return await self._generator.generate(request, limit)
+
+
+def build_team(settings: Settings) -> Team:
+    """The team of the configuration. Raises `ConfigInvalid`, `BankError`, `OSError`."""
+    folder = config_folder(settings)
+    config = load_config(folder)
+    model = MiniLM(settings.embedding_model)
+    handbooks = {
+        name: load_handbook(name, _beside(folder, role.knowledge))
+        for name, role in config.agents.roles.items()
+        if role.backend == "retrieval" and role.knowledge
+    }
+    retrieval = RetrievalBackend(handbooks, model.embed)
+    generator = ChecklistGenerator(load_bank(_beside(folder, BANK)), model.embed)
+    return Team(_members(config, retrieval), generator, generator.name)
+
+
+def _beside(folder: Path, name: str) -> Path:
+    """A folder of the configuration; the shipped one where the operator's has none."""
+    own = folder / name
+    return own if own.is_dir() else shipped_folder() / name
+
+
+def _members(config: Config, retrieval: Backend) -> dict[str, Member]:
+    members: dict[str, Member] = {}
+    for name, role in config.agents.roles.items():
+        backend = retrieval if role.backend == "retrieval" else None
+        member = Member(name, backend, duration(role.timeout).total_seconds(), role.backend)
+        members |= dict.fromkeys((name, *role.aliases), member)
+    return members
+
+
+def load_bank(folder: Path) -> Bank:
+    """The question bank in a folder of YAML files. Raises `BankError`, `OSError`."""
+    return build_bank(
+        (path.name, yaml.safe_load(path.read_text("utf-8")))
+        for path in sorted(folder.glob("*.yaml"))
+    )

@@ -1,0 +1,126 @@
+"""Acting as people on a playground: for the demo and the tests."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import httpx
+
+
+class PlaygroundClient:
+    """Speaks REST as a user; `as_user` returns one for somebody else."""
+
+    def __init__(self, base_url: str, login: str = "mara") -> None:
+        self.base_url = base_url.rstrip("/")
+        self.login = login
+        self._http = httpx.Client(
+            base_url=f"{self.base_url}/api/v3",
+            headers={"Authorization": f"Bearer ghp_{login}"},
+            timeout=20,
+            trust_env=False,
+        )
+
+    def as_user(self, login: str) -> PlaygroundClient:
+        """Somebody else on the same playground."""
+        return PlaygroundClient(self.base_url, login)
+
+    def call(self, method: str, path: str, **kwargs: Any) -> Any:
+        """A REST call. Raises `httpx.HTTPStatusError`."""
+        answer = self._http.request(method, path, **kwargs)
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
+
+    def pages(self, path: str) -> list[Any]:
+        """All pages of a list."""
+        found: list[Any] = []
+        url: str | None = f"{path}?per_page=100"
+        while url:
+            answer = self._http.get(url)
+            answer.raise_for_status()
+            found += answer.json()
+            url = answer.links.get("next", {}).get("url")
+        return found
+
+    # deeds
+
+    def open_issue(
+        self, repo: str, title: str, body: str, labels: list[str] | None = None
+    ) -> dict[str, Any]:
+        data = {"title": title, "body": body, "labels": labels or []}
+        issue: dict[str, Any] = self.call("POST", f"/repos/{repo}/issues", json=data)
+        return issue
+
+    def comment(self, repo: str, number: int, body: str) -> dict[str, Any]:
+        path = f"/repos/{repo}/issues/{number}/comments"
+        comment: dict[str, Any] = self.call("POST", path, json={"body": body})
+        return comment
+
+    def edit_comment(self, repo: str, comment_id: int, body: str) -> None:
+        self.call("PATCH", f"/repos/{repo}/issues/comments/{comment_id}", json={"body": body})
+
+    def label(self, repo: str, number: int, name: str) -> None:
+        self.call("POST", f"/repos/{repo}/issues/{number}/labels", json={"labels": [name]})
+
+    def unlabel(self, repo: str, number: int, name: str) -> None:
+        self.call("DELETE", f"/repos/{repo}/issues/{number}/labels/{name}")
+
+    def close(self, repo: str, number: int) -> None:
+        self.call("PATCH", f"/repos/{repo}/issues/{number}", json={"state": "closed"})
+
+    def reopen(self, repo: str, number: int) -> None:
+        self.call("PATCH", f"/repos/{repo}/issues/{number}", json={"state": "open"})
+
+    def delete_issue(self, repo: str, number: int) -> None:
+        self.call("DELETE", f"/repos/{repo}/issues/{number}")
+
+    def transfer_issue(self, repo: str, number: int, to: str) -> None:
+        owner, name = to.split("/")
+        data = {"new_owner": owner, "new_repo": name}
+        self.call("POST", f"/repos/{repo}/issues/{number}/transfer", json=data)
+
+    # looks
+
+    def issue(self, repo: str, number: int) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", f"/repos/{repo}/issues/{number}")
+        return found
+
+    def comments(self, repo: str, number: int) -> list[dict[str, Any]]:
+        return self.pages(f"/repos/{repo}/issues/{number}/comments")
+
+    def reactions(self, comment_id: int, repo: str = "acme/storefront") -> list[dict[str, Any]]:
+        return self.pages(f"/repos/{repo}/issues/comments/{comment_id}/reactions")
+
+    def file(self, repo: str, path: str, ref: str) -> str:
+        """A file's text on a branch."""
+        found = self.call("GET", f"/repos/{repo}/contents/{path}", params={"ref": ref})
+        return base64.b64decode(found["content"]).decode()
+
+    def branches(self, repo: str) -> list[str]:
+        return [branch["name"] for branch in self.pages(f"/repos/{repo}/branches")]
+
+    # switches
+
+    def faults(self, **fault: Any) -> None:
+        """Plan a fault: `match`, `kind`, `when`, `times`, `seconds`."""
+        answer = self._http.post(f"{self.base_url}/_playground/faults", json=fault)
+        answer.raise_for_status()
+
+    def no_faults(self) -> None:
+        self._http.delete(f"{self.base_url}/_playground/faults").raise_for_status()
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Every write so far."""
+        found: list[dict[str, Any]] = self._http.get(f"{self.base_url}/_playground/requests").json()
+        return found
+
+    def deliveries(self) -> list[dict[str, Any]]:
+        """Webhook deliveries, the newest first."""
+        url = f"{self.base_url}/_playground/deliveries"
+        found: list[dict[str, Any]] = self._http.get(url).json()
+        return found
+
+    def redeliver(self, delivery_id: int) -> None:
+        """Send one again, with its GUID."""
+        url = f"{self.base_url}/_playground/deliveries/{delivery_id}"
+        self._http.post(url).raise_for_status()

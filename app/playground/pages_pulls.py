@@ -1,0 +1,5 @@
+"""Not there yet."""
+
+from starlette.routing import Route
+
+ROUTES: list[Route] = []
