@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 
 from app.agents.team import Team
@@ -32,6 +33,7 @@ class Agents(Drain):
     ) -> None:
         super().__init__(deps, crash)
         self._team = team
+        threading.Thread(target=team.warm, name="warm", daemon=True).start()
 
     async def lanes(self) -> list[str]:
         if len(self.held) >= AT_ONCE:

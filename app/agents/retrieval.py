@@ -33,6 +33,9 @@ _OURS = re.compile(
     r"|cost limit|spend)\b"
 )
 _MARGIN = 0.03
+_CLEAR = 0.04
+"""Cosine by which the first option must lead to be named."""
+_PRIOR = 0.06
 _LONGEST = 4000
 
 
@@ -63,6 +66,12 @@ class RetrievalBackend:
         self._shelves = {role: _Shelf(book, embed) for role, book in handbooks.items()}
         self._embed = embed
 
+    def warm(self) -> None:
+        """Make all vectors now, so that the first question does not wait for them."""
+        for shelf in self._shelves.values():
+            if shelf.book.passages:
+                shelf.vectors()
+
     async def ask(self, inquiry: Inquiry) -> Answer:
         """Look it up. Raises `AgentUnavailable` if the role has no handbook."""
         shelf = self._shelves.get(inquiry.role)
@@ -77,7 +86,7 @@ class RetrievalBackend:
         confidence, reasons = _judge(inquiry, fits, picked)
         passage = best.passage
         content = passage.recommendation
-        if picked is not None:
+        if picked is not None and picked.margin >= _CLEAR:
             content = f"{picked.choice.letter}: {picked.choice.text}. {content}"
         told = ""
         if inquiry.added_context:
@@ -104,6 +113,8 @@ class RetrievalBackend:
         texts += [f"{choice.text}. {choice.implication}" for choice in inquiry.choices]
         vectors = self._embed(texts)
         near = vectors[1:] @ vectors[0]
+        if not told:  # between equals @baron's own choice counts
+            near += [_PRIOR * (choice.letter == inquiry.recommended) for choice in inquiry.choices]
         order = np.argsort(-near)
         first = int(order[0])
         margin = float(near[first] - near[int(order[1])]) if len(order) > 1 else 1.0
@@ -120,18 +131,23 @@ class _Shelf:
         self._words = [frozenset(words(passage.words)) for passage in book.passages]
         self._rarity = _rarity(self._words)
 
-    def search(self, inquiry: Inquiry, most: int = 4) -> list[Fit]:
-        """The passages that fit best, best first."""
+    def vectors(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Those of the headings and of the recommendations."""
         if self._vectors is None:
             passages = self.book.passages
             self._vectors = (
                 self._embed([passage.heading for passage in passages]),
-                self._embed([f"{p.recommendation} {p.text}"[:1200] for p in passages]),
+                self._embed([passage.recommendation for passage in passages]),
             )
+        return self._vectors
+
+    def search(self, inquiry: Inquiry, most: int = 4) -> list[Fit]:
+        """The passages that fit best, best first."""
+        vectors = self.vectors()
         extra = " ".join((inquiry.context[:600], *inquiry.added_context))[:_LONGEST]
         asked = self._embed([inquiry.text[:_LONGEST], f"{inquiry.text} {extra}"[:_LONGEST]])
-        heading = self._vectors[0] @ asked.T
-        body = self._vectors[1] @ asked.T
+        heading = vectors[0] @ asked.T
+        body = vectors[1] @ asked.T
         best = np.maximum(heading.max(axis=1), body.max(axis=1))
         meaning = 0.6 * best + 0.25 * heading[:, 0] + 0.15 * body[:, 0]
         wanted = frozenset(words(inquiry.text))
@@ -184,7 +200,7 @@ def _judge(inquiry: Inquiry, fits: Sequence[Fit], picked: Picked | None) -> tupl
     if len(fits) > 1 and best.score - fits[1].score < _MARGIN:
         confidence -= 4
         reasons.append(f"Another passage fits about as well: “{fits[1].passage.heading}”.")
-    if picked is not None and picked.margin < 0.04 and not inquiry.added_context:
+    if picked is not None and picked.margin < _CLEAR and not inquiry.added_context:
         confidence -= 8
         reasons.append("The passage does not speak clearly for one of the options.")
     if best.passage.unless:
@@ -193,6 +209,6 @@ def _judge(inquiry: Inquiry, fits: Sequence[Fit], picked: Picked | None) -> tupl
     if _OURS.search(inquiry.text.lower()):
         confidence = min(confidence, 35.0)
         reasons.append("It depends on facts of this organisation that no handbook holds.")
-    if inquiry.added_context and picked is not None and picked.margin >= 0.04:
+    if inquiry.added_context and picked is not None and picked.margin >= _CLEAR:
         confidence += 8
     return max(0, min(97, round(confidence))), reasons

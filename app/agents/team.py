@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,11 +39,17 @@ class Team:
     """Asks agents; every way of failing is `AgentUnavailable` with a reason."""
 
     def __init__(
-        self, members: Mapping[str, Member], generator: QuestionGenerator, name: str
+        self,
+        members: Mapping[str, Member],
+        generator: QuestionGenerator,
+        name: str,
+        warm: Callable[[], None] = lambda: None,
     ) -> None:
         self._members = members
         self._generator = generator
         self.generator = name
+        self.warm = warm
+        """Prepares what the first question would otherwise wait for; blocks for seconds."""
 
     async def ask(self, inquiry: Inquiry) -> Answer:
         """Have a role answer within its time. Raises `AgentUnavailable`."""
@@ -75,7 +81,7 @@ def build_team(settings: Settings) -> Team:
     }
     retrieval = RetrievalBackend(handbooks, model.embed)
     generator = ChecklistGenerator(load_bank(_beside(folder, BANK)), model.embed)
-    return Team(_members(config, retrieval), generator, generator.name)
+    return Team(_members(config, retrieval), generator, generator.name, retrieval.warm)
 
 
 def _beside(folder: Path, name: str) -> Path:

@@ -86,21 +86,24 @@ class MiniLM:
         self._lock = threading.Lock()
         self._session: Any = None
         self._tokenizer: Any = None
-        self._seen: OrderedDict[str, Vectors] = OrderedDict()
+        self._seen: OrderedDict[str, Vectors | None] = OrderedDict()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (len(texts), 384). Raises `EmbeddingModelError`."""
         if not texts:
             return np.zeros((0, DIMENSIONS), dtype=np.float32)
+        found = {text: self._seen.get(text) for text in texts}
+        # Of about one length, so that little of a batch is padding.
+        new = sorted((text for text, vector in found.items() if vector is None), key=len)
+        for start in range(0, len(new), _BATCH):
+            batch = new[start : start + _BATCH]
+            with self._lock:  # for one batch, so that a short question is not kept waiting
+                found.update(zip(batch, self._run(batch), strict=True))
         with self._lock:
-            new = list(dict.fromkeys(text for text in texts if text not in self._seen))
-            for start in range(0, len(new), _BATCH):
-                batch = new[start : start + _BATCH]
-                self._seen.update(zip(batch, self._run(batch), strict=True))
-            found = np.stack([self._seen[text] for text in texts])
+            self._seen.update((text, found[text]) for text in new)
             while len(self._seen) > _KEPT:
                 self._seen.popitem(last=False)
-        return found
+        return np.stack([vector for text in texts if (vector := found[text]) is not None])
 
     def _load(self) -> None:
         import onnxruntime

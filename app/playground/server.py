@@ -72,4 +72,5 @@ def create_playground(config: PlaygroundConfig) -> Starlette:
         lifespan=lifespan,
     )
     app.state.box = box
+    app.state.templates = templates()
     return app
