@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import socket
 import sys
+import tempfile
 from pathlib import Path
 
 import uvicorn
@@ -12,34 +14,78 @@ from app.playground.config import PlaygroundConfig
 from app.playground.server import create_playground
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Serve. Secrets come in files, never on the command line."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m app.playground", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8080)
-    parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--webhook-url")
-    parser.add_argument("--webhook-secret-file", type=Path, required=True)
-    parser.add_argument("--app-public-key-file", type=Path)
-    args = parser.parse_args(argv)
-    key = args.app_public_key_file
-    config = PlaygroundConfig(
-        base_url=f"http://{args.host}:{args.port}",
-        data_dir=args.data_dir,
-        webhook_url=args.webhook_url,
-        webhook_secret=args.webhook_secret_file.read_text().strip(),
-        app_public_key_pem=key.read_text() if key else None,
+    parser.add_argument("--port", type=int, default=8080, help="0: any that is free")
+    parser.add_argument("--base-url", help="how others reach it (default: from host and port)")
+    parser.add_argument("--data-dir", type=Path, help="default: a temporary folder")
+    parser.add_argument("--webhook-url", help="default: no webhooks")
+    parser.add_argument("--webhook-secret-file", type=Path)
+    parser.add_argument("--app-id", default="1")
+    parser.add_argument("--app-slug", default="baron")
+    parser.add_argument(
+        "--app-public-key-file", type=Path, help="PEM; without it any well-formed App JWT is taken"
     )
-    print(f"The playground listens on {config.base_url}", flush=True)
-    uvicorn.run(
-        create_playground(config),
-        host=args.host,
-        port=args.port,
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=2,
-    )
+    parser.add_argument("--no-sample", action="store_true", help="start empty")
+    return parser
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    return listener
+
+
+def _read(path: Path | None) -> str | None:
+    return path.read_text(encoding="utf-8").strip() if path else None
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve. Secrets come in files, never on the command line."""
+    args = _parser().parse_args(argv)
+    try:
+        secret, key = _read(args.webhook_secret_file), _read(args.app_public_key_file)
+        listener = _listen(args.host, args.port)
+    except OSError as error:
+        print(f"playground: {error}", file=sys.stderr)
+        return 2
+    name = f"[{args.host}]" if ":" in args.host else args.host
+    with tempfile.TemporaryDirectory(prefix="playground-") as spare:
+        config = PlaygroundConfig(
+            base_url=args.base_url or f"http://{name}:{listener.getsockname()[1]}",
+            data_dir=args.data_dir or Path(spare),
+            webhook_url=args.webhook_url,
+            webhook_secret=secret or "playground",
+            app_id=args.app_id,
+            app_slug=args.app_slug,
+            app_public_key_pem=key,
+            seed=not args.no_sample,
+        )
+        _Server(config).run(sockets=[listener])
     return 0
+
+
+class _Server(uvicorn.Server):
+    """Says that it is ready, once."""
+
+    def __init__(self, config: PlaygroundConfig) -> None:
+        self._url = config.base_url
+        super().__init__(
+            uvicorn.Config(
+                create_playground(config),
+                log_level="warning",
+                access_log=False,
+                timeout_graceful_shutdown=2,
+            )
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        if self.started:
+            print(f"The playground listens on {self._url}", flush=True)
 
 
 if __name__ == "__main__":

@@ -115,10 +115,10 @@ async def delete_issue(call: Call) -> Response:
 async def transfer_issue(call: Call) -> Response:
     """Not in GitHub's REST API: stands in for the GraphQL mutation."""
     repo, data = call.repo(), await call.json()
-    owner, _, name = str(data.get("repository") or "").partition("/")
+    owner, name = str(data.get("new_owner") or repo.owner), str(data.get("new_repo") or "")
     target = call.box.world.repo(owner, name)
     if target is None or target is repo:
-        raise invalid("Issue", "repository")
+        raise invalid("Issue", "new_repo")
     moved = deeds(call, repo).transfer(call.issue(repo), target)
     return call.reply(call.show.issue(target, moved), 201)
 

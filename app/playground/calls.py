@@ -113,9 +113,9 @@ class Call:
         """JSON with an ETag; 304 if the caller has it already."""
         body = json.dumps(data, ensure_ascii=False).encode()
         found = {**(headers or {}), "ETag": f'W/"{hashlib.sha256(body).hexdigest()}"'}
-        if self.request.method == "GET" and status == 200:
-            if self.request.headers.get("if-none-match") == found["ETag"]:
-                return Response(status_code=304, headers=found)
+        known = self.request.headers.get("if-none-match") == found["ETag"]
+        if known and self.request.method == "GET" and status == 200:
+            return Response(status_code=304, headers=found)
         return Response(body, status, found, "application/json; charset=utf-8")
 
     def page_of(self, items: Sequence[Any]) -> tuple[list[Any], dict[str, str]]:

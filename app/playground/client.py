@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import base64
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
 
 class PlaygroundClient:
-    """Speaks REST as a user; `as_user` returns one for somebody else."""
+    """Speaks REST as a user; `as_user` returns one for somebody else.
 
-    def __init__(self, base_url: str, login: str = "mara") -> None:
+    The switches are open from the same machine; elsewhere they need `key`, the webhook's secret.
+    """
+
+    def __init__(self, base_url: str, login: str = "mara", key: str = "") -> None:
         self.base_url = base_url.rstrip("/")
-        self.login = login
+        self.login, self.key = login, key
         self._http = httpx.Client(
             base_url=f"{self.base_url}/api/v3",
-            headers={"Authorization": f"Bearer ghp_{login}"},
+            headers={"Authorization": f"Bearer ghp_{login}", "X-Playground-Key": key},
             timeout=20,
             trust_env=False,
         )
 
     def as_user(self, login: str) -> PlaygroundClient:
         """Somebody else on the same playground."""
-        return PlaygroundClient(self.base_url, login)
+        return PlaygroundClient(self.base_url, login, self.key)
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
         """A REST call. Raises `httpx.HTTPStatusError`."""
@@ -63,7 +67,7 @@ class PlaygroundClient:
         self.call("POST", f"/repos/{repo}/issues/{number}/labels", json={"labels": [name]})
 
     def unlabel(self, repo: str, number: int, name: str) -> None:
-        self.call("DELETE", f"/repos/{repo}/issues/{number}/labels/{name}")
+        self.call("DELETE", f"/repos/{repo}/issues/{number}/labels/{quote(name, safe='')}")
 
     def close(self, repo: str, number: int) -> None:
         self.call("PATCH", f"/repos/{repo}/issues/{number}", json={"state": "closed"})
@@ -75,9 +79,18 @@ class PlaygroundClient:
         self.call("DELETE", f"/repos/{repo}/issues/{number}")
 
     def transfer_issue(self, repo: str, number: int, to: str) -> None:
+        """Move it to another repository, which is made if it is not there."""
         owner, name = to.split("/")
+        self.control("POST", "repos", {"full_name": to})
         data = {"new_owner": owner, "new_repo": name}
         self.call("POST", f"/repos/{repo}/issues/{number}/transfer", json=data)
+
+    def delete_comment(self, repo: str, comment_id: int) -> None:
+        self.call("DELETE", f"/repos/{repo}/issues/comments/{comment_id}")
+
+    def react(self, repo: str, comment_id: int, content: str) -> None:
+        path = f"/repos/{repo}/issues/comments/{comment_id}/reactions"
+        self.call("POST", path, json={"content": content})
 
     # looks
 
@@ -101,26 +114,50 @@ class PlaygroundClient:
 
     # switches
 
+    def control(self, method: str, name: str, data: Any = None) -> Any:
+        """Turn a switch: a request to `/_playground/NAME`."""
+        answer = self._http.request(method, f"{self.base_url}/_playground/{name}", json=data)
+        answer.raise_for_status()
+        return answer.json()
+
     def faults(self, **fault: Any) -> None:
         """Plan a fault: `match`, `kind`, `when`, `times`, `seconds`."""
-        answer = self._http.post(f"{self.base_url}/_playground/faults", json=fault)
-        answer.raise_for_status()
+        self.control("POST", "faults", fault)
 
     def no_faults(self) -> None:
-        self._http.delete(f"{self.base_url}/_playground/faults").raise_for_status()
+        self.control("DELETE", "faults")
 
     def requests(self) -> list[dict[str, Any]]:
         """Every write so far."""
-        found: list[dict[str, Any]] = self._http.get(f"{self.base_url}/_playground/requests").json()
+        found: list[dict[str, Any]] = self.control("GET", "requests")
         return found
 
     def deliveries(self) -> list[dict[str, Any]]:
-        """Webhook deliveries, the newest first."""
-        url = f"{self.base_url}/_playground/deliveries"
-        found: list[dict[str, Any]] = self._http.get(url).json()
+        """Webhook deliveries with payload and answer, the newest first."""
+        found: list[dict[str, Any]] = self.control("GET", "deliveries")
         return found
 
     def redeliver(self, delivery_id: int) -> None:
         """Send one again, with its GUID."""
-        url = f"{self.base_url}/_playground/deliveries/{delivery_id}"
-        self._http.post(url).raise_for_status()
+        self.control("POST", f"deliveries/{delivery_id}")
+
+    def settle(self) -> None:
+        """Wait until no webhook is under way."""
+        self.control("POST", "settle")
+
+    def webhook(self, url: str | None, secret: str | None = None) -> None:
+        """Change where webhooks go."""
+        self.control("POST", "webhook", {"url": url, "secret": secret})
+
+    def add_user(self, login: str, role: str | None = None, **more: Any) -> None:
+        """Make a user with a role in all repositories (`repo=`: in one; `role_name=`: custom)."""
+        self.control("POST", "users", {"login": login, "role": role, **more})
+
+    def reset(self) -> None:
+        """Everything as at the start."""
+        self.control("POST", "reset")
+
+    def state(self) -> dict[str, Any]:
+        """All of it in short."""
+        found: dict[str, Any] = self.control("GET", "state")
+        return found

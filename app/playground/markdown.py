@@ -35,18 +35,15 @@ def render(text: str) -> str:
     """Safe HTML."""
     engine = MarkdownIt("commonmark", {"html": True, "linkify": False, "breaks": True})
     engine.enable(["table", "strikethrough"])
-    return _mentions(nh3.clean(_TASK.sub(_task, engine.render(text)), **_allowed())  # type: ignore[arg-type])
-
-
-def _allowed() -> dict[str, object]:
-    return {
-        "tags": _TAGS,
-        "attributes": _ATTRIBUTES,
-        "url_schemes": {"http", "https", "mailto"},
-        "attribute_filter": _filter,
-        "strip_comments": True,
-        "link_rel": "nofollow noopener noreferrer",
-    }
+    html = nh3.clean(
+        _TASK.sub(_task, engine.render(text)),
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        attribute_filter=_filter,
+        link_rel="nofollow noopener noreferrer",
+    )
+    return _mentions(html)
 
 
 def _filter(tag: str, name: str, value: str) -> str | None:

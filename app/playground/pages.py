@@ -84,7 +84,8 @@ def thread(visit: Visit, repo: Repo, issue: Issue) -> Json:
         "triage": visit.may(repo, "triage"),
         "write": visit.may(repo, "write"),
         "may_close": author or visit.may(repo, "triage"),
-        "address": f"/{repo.full_name}/{'pull' if issue.pull else 'issues'}/{issue.number}",
+        "address": f"/{repo.full_name}/issues/{issue.number}",
+        "own_page": f"/{repo.full_name}/{'pull' if issue.pull else 'issues'}/{issue.number}",
     }
 
 

@@ -1,0 +1,129 @@
+"""What can be done to pull requests: for REST and pages."""
+
+from __future__ import annotations
+
+from app.playground.box import in_thread
+from app.playground.deeds import Deeds
+from app.playground.errors import ApiError, invalid
+from app.playground.git_diff import merge_base, merged_tree
+from app.playground.refs import moved
+from app.playground.responses_pulls import pull_json, pull_of, review_comment_json, review_json
+from app.playground.state import Issue, Json, Pull, Review, ReviewComment, now
+
+REVIEWS = {
+    "APPROVE": ("APPROVED", "approved"),
+    "REQUEST_CHANGES": ("CHANGES_REQUESTED", "changes_requested"),
+    "COMMENT": ("COMMENTED", "commented"),
+}
+
+
+async def open_pull(doer: Deeds, data: Json) -> Issue:
+    """Open a pull request between two branches of the repository."""
+    box, repo = doer.box, doer.repo
+    doer.need("write")
+    git = box.git(repo)
+    head = str(data.get("head") or "").rpartition(":")[2]
+    base = str(data.get("base") or "")
+    shas = []
+    for name, branch in (("head", head), ("base", base)):
+        sha = await in_thread(git.ref, f"refs/heads/{branch}") if branch else None
+        if sha is None:
+            raise invalid("PullRequest", name)
+        shas.append(sha)
+    for other in repo.issues.values():
+        if (
+            other.pull
+            and other.state == "open"
+            and (other.pull.head, other.pull.base)
+            == (
+                head,
+                base,
+            )
+        ):
+            text = f"A pull request already exists for {repo.owner}:{head}."
+            raise invalid("PullRequest", "base", "custom", text)
+    if await in_thread(merge_base, git, shas[1], shas[0]) == shas[0]:
+        text = f"No commits between {base} and {head}"
+        raise invalid("PullRequest", "head", "custom", text)
+    issue = doer.new_issue(str(data.get("title") or ""), str(data.get("body") or ""))
+    draft = bool(data.get("draft"))
+    issue.pull = Pull(box.world.new_id(), head, base, shas[0], shas[1], draft)
+    doer.tell_issue(issue, "opened")
+    return issue
+
+
+def review(doer: Deeds, issue: Issue, data: Json) -> Review:
+    """Review it. An author can only comment on the own pull request."""
+    pull, event = pull_of(issue), str(data.get("event") or "")
+    body, notes = str(data.get("body") or ""), data.get("comments") or []
+    if event not in ("", *REVIEWS):
+        raise invalid("PullRequestReview", "event")
+    if doer.who is issue.user and event in ("APPROVE", "REQUEST_CHANGES"):
+        word = "approve" if event == "APPROVE" else "request changes on"
+        text = f"Can not {word} your own pull request"
+        raise ApiError(422, f"Unprocessable Entity: {text}", [{"message": text}])
+    if event in ("REQUEST_CHANGES", "COMMENT") and not body and not notes:
+        raise invalid("PullRequestReview", "body", "missing_field")
+    state, action = REVIEWS.get(event, ("PENDING", ""))
+    commit = str(data.get("commit_id") or pull.head_sha)
+    made = Review(doer.box.world.new_id(), doer.who, state, body, commit)
+    pull.reviews.append(made)
+    for note in notes:
+        line_comment(doer, issue, note, made)
+    if action:
+        shown = review_json(doer.box, doer.repo, issue, made)
+        shown["state"] = state.lower()
+        about = pull_json(doer.box, doer.repo, issue)
+        doer.tell("pull_request_review", "submitted", review=shown, pull_request=about)
+    return made
+
+
+def line_comment(doer: Deeds, issue: Issue, data: Json, within: Review) -> ReviewComment:
+    """Comment on a line, as a part of a review."""
+    pull = pull_of(issue)
+    if not data.get("body") or not data.get("path"):
+        raise invalid("PullRequestReviewComment", "path", "missing_field")
+    line = data.get("line") or data.get("position")
+    comment = ReviewComment(
+        doer.box.world.new_id(),
+        doer.who,
+        str(data["body"]),
+        str(data["path"]),
+        int(line) if line else None,
+        str(data.get("commit_id") or pull.head_sha),
+        within.id,
+        str(data.get("side") or "RIGHT"),
+        data.get("in_reply_to"),
+    )
+    pull.comments.append(comment)
+    shown = review_comment_json(doer.box, doer.repo, issue, comment)
+    about = pull_json(doer.box, doer.repo, issue)
+    doer.tell("pull_request_review_comment", "created", comment=shown, pull_request=about)
+    return comment
+
+
+async def merge(doer: Deeds, issue: Issue, data: Json) -> str:
+    """Merge it (`merge`, or `squash`). Returns the new commit."""
+    doer.need("write")
+    box, repo, pull = doer.box, doer.repo, pull_of(issue)
+    if issue.state != "open" or pull.draft:
+        raise ApiError(405, "Pull Request is not mergeable")
+    if data.get("sha") not in (None, pull.head_sha):
+        raise ApiError(409, "Head branch was modified. Review and try the merge again.")
+    git, name = box.git(repo), f"refs/heads/{pull.base}"
+    base = await in_thread(git.ref, name)
+    tree = await in_thread(merged_tree, git, base, pull.head_sha) if base else None
+    if base is None or tree is None:
+        raise ApiError(405, "Pull Request is not mergeable")
+    default = f"Merge pull request #{issue.number} from {repo.owner}/{pull.head}"
+    message = (
+        f"{data.get('commit_title') or default}\n\n{data.get('commit_message') or issue.title}"
+    )
+    parents = [base] if data.get("merge_method") == "squash" else [base, pull.head_sha]
+    sha = await in_thread(git.write_commit, tree, parents, message)
+    if not await in_thread(git.set_ref, name, sha, base):
+        raise ApiError(409, "Base branch was modified. Review and try the merge again.")
+    pull.merged, pull.merged_by, pull.merge_sha = now(), doer.who, sha
+    await moved(box, doer.actor, repo, name, base, sha)
+    doer.set_state(issue, "closed")
+    return sha
