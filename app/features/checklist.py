@@ -13,7 +13,7 @@ from app.questions.model import Draft
 
 _SPREAD = 0.75
 """What a further question of the same category counts, so that one topic does not take all."""
-_GENERAL = 0.6
+_GENERAL = 0.5
 """What a question that fits every issue counts beside one that this issue brings up."""
 
 

@@ -10,7 +10,8 @@ from starlette.routing import Route
 from app.playground.auth import new_token
 from app.playground.calls import Call, api
 from app.playground.errors import ApiError, not_found
-from app.playground.responses import PERMISSIONS, stamp
+from app.playground.responses import PERMISSIONS
+from app.playground.responses_people import stamp
 from app.playground.state import ROLES, Json
 from app.playground.webhooks import Delivery
 

@@ -112,7 +112,7 @@ async def get_check(call: Call) -> Response:
     return call.reply(check_json(call.box, repo, _check(call, repo)))
 
 
-async def annotations(call: Call) -> Response:
+async def list_annotations(call: Call) -> Response:
     repo = call.repo()
     page = call.show.api
     empty = dict.fromkeys(("start_column", "end_column", "title", "raw_details"))
@@ -141,6 +141,6 @@ ROUTES = [
     Route(CHECKS, api(create_check), methods=["POST"]),
     Route(ONE, api(get_check), methods=["GET"]),
     Route(ONE, api(update_check), methods=["PATCH"]),
-    Route(ONE + "/annotations", api(annotations)),
+    Route(ONE + "/annotations", api(list_annotations)),
     Route(ROOT + "/commits/{ref:path}/check-runs", api(checks_of_commit)),
 ]

@@ -7,7 +7,7 @@ import base64
 from app.playground.box import Box
 from app.playground.git import CommitInfo, Entry, Git, Who
 from app.playground.git_diff import Changed
-from app.playground.responses import node, stamp
+from app.playground.responses_people import node, stamp
 from app.playground.state import Json, Repo
 
 _UNSIGNED = {

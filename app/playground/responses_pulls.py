@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.playground.box import Box
 from app.playground.git_diff import changed_files, commits_between, merge_base
-from app.playground.responses import node, stamp
+from app.playground.responses_people import node, stamp
 from app.playground.state import CheckRun, Issue, Json, Pull, Repo, Review, ReviewComment
 
 

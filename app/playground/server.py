@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.playground import (
     api_app,
     api_checks,
+    api_commits,
     api_contents,
     api_control,
     api_git,
@@ -77,6 +78,7 @@ def _routes() -> list[BaseRoute]:
         *api_reviews.ROUTES,
         *api_issues.ROUTES,
         *api_contents.ROUTES,
+        *api_commits.ROUTES,
         *api_git.ROUTES,
         *api_repos.ROUTES,
         Route("/{rest:path}", api(_unknown), methods=["GET", "POST", "PATCH", "PUT", "DELETE"]),

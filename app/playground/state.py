@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
 Json = dict[str, Any]
+H = TypeVar("H", bound="Hideable")
 
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")
 """From the least to the most that a role allows."""
@@ -31,9 +32,6 @@ class Hideable(Protocol):
     """A record that may not be visible yet."""
 
     visible_from: float
-
-
-H = TypeVar("H", bound=Hideable)
 
 
 def visible(things: Iterable[H]) -> list[H]:
@@ -300,5 +298,4 @@ class World:
 
     def installation_of(self, owner: str) -> Installation | None:
         """The App's installation on an account."""
-        found = (i for i in self.installations.values() if i.account == owner)
-        return next(found, None)
+        return next((i for i in self.installations.values() if i.account == owner), None)

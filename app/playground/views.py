@@ -17,7 +17,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from app.playground.box import Actor, Box
 from app.playground.errors import ApiError, not_found
 from app.playground.markdown import render
-from app.playground.responses import EMOJI, stamp
+from app.playground.responses import EMOJI
+from app.playground.responses_people import stamp
 from app.playground.state import Issue, Label, Repo, User, visible
 
 COOKIE = "playground_user"

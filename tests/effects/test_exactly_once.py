@@ -265,7 +265,10 @@ def test_control_a_blind_retry_does_it_twice(
 
     monkeypatch.setattr(writes, "find_comment", blind)
     box.client.faults(
-        match={"method": "POST", "path": r"/issues/\d+/comments$"}, kind="502", when="after", times=1
+        match={"method": "POST", "path": r"/issues/\d+/comments$"},
+        kind="502",
+        when="after",
+        times=1,
     )
     assert run(deps, _commented(place)) == "done"
     assert _standing(box, place) == ["hello", "hello"]
