@@ -89,6 +89,11 @@ def _parse_commit(sha: str, raw: str) -> CommitInfo:
     )
 
 
+def _data(content: bytes) -> bytes:
+    """A piece of `git fast-import`'s stream."""
+    return b"data %d\n%s\n" % (len(content), content)
+
+
 class Git:
     """One bare repository."""
 
@@ -119,8 +124,8 @@ class Git:
         """Make the repository."""
         self.path.mkdir(parents=True)
         self.run("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
-        self.run("config", "http.receivepack", "true")
-        self.run("config", "core.logAllRefUpdates", "false")
+        with (self.path / "config").open("a", encoding="utf-8") as config:
+            config.write("[http]\n\treceivepack = true\n[gc]\n\tauto = 0\n")
 
     # references
 
@@ -225,6 +230,15 @@ class Git:
         flags = [word for parent in parents for word in ("-p", parent)]
         done = self.run("commit-tree", tree, *flags, data=message.encode(), env=env)
         return done.stdout.decode().strip()
+
+    def start(self, branch: str, files: Mapping[str, bytes], author: str, message: str) -> None:
+        """Give an empty repository its first commit, in one go."""
+        moment = int(datetime.now(UTC).timestamp())
+        head = f"commit refs/heads/{branch}\ncommitter {author} {moment} +0000\n"
+        stream = head.encode() + _data(message.encode())
+        for path, content in files.items():
+            stream += f"M 100644 inline {path}\n".encode() + _data(content)
+        self.run("fast-import", "--quiet", data=stream)
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether moving from `old` to `new` is a fast-forward."""

@@ -6,7 +6,6 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from app.playground.box import Box
-from app.playground.git import ZERO, Entry
 from app.playground.state import Installation, Issue, Label, Org, Repo, Role, Team, User
 
 ORG, REPO = "acme", "storefront"
@@ -90,10 +89,5 @@ def _files(folder: Traversable, prefix: str = "") -> dict[str, bytes]:
 
 def first_commit(box: Box, repo: Repo, files: dict[str, bytes]) -> None:
     """Put files on the default branch of an empty repository. Blocking."""
-    git = box.git(repo)
-    entries = [
-        Entry(path, "100644", "blob", git.write_blob(content)) for path, content in files.items()
-    ]
-    owner = {"GIT_AUTHOR_NAME": "ada", "GIT_AUTHOR_EMAIL": "0+ada@users.example.invalid"}
-    commit = git.write_commit(git.write_tree(entries), [], "Start the project\n", owner)
-    git.set_ref(f"refs/heads/{repo.default_branch}", commit, ZERO)
+    author = "ada <0+ada@users.example.invalid>"
+    box.git(repo).start(repo.default_branch, files, author, "Start the project\n")

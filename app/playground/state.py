@@ -12,8 +12,7 @@ from typing import Any, Protocol, TypeVar
 Json = dict[str, Any]
 H = TypeVar("H", bound="Hideable")
 
-ROLES = ("none", "read", "triage", "write", "maintain", "admin")
-"""From the least to the most that a role allows."""
+ROLES = ("none", "read", "triage", "write", "maintain", "admin")  # from the least to the most
 
 hide_seconds: ContextVar[float] = ContextVar("hide_seconds", default=0.0)
 """How long what is created now stays invisible to readers (a fault's read-after-write lag)."""
