@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Engine
-
 from app.config.loader import load_config
 from app.config.shipped import config_folder
 from app.handlers.facts import Policy
 from app.questions.routing import Router
 from app.queue import Bell
 from app.settings import Settings
-from app.store.engine import connect
+from app.store.engine import Engine, connect
 from app.store.lanes import Limits
 
 

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, assert_never
 
-from sqlalchemy import Connection
-
 from app.actions import (
     Action,
     AgentEffect,
@@ -39,7 +37,7 @@ from app.handlers import handle
 from app.handlers.facts import Facts, Permission, Policy
 from app.store import deliveries, log, outbox, threads
 from app.store.deliveries import Claimed
-from app.store.engine import from_json
+from app.store.engine import Connection, from_json
 from app.store.threads import Thread
 
 _OWN: dict[str, type[OwnEvent]] = {

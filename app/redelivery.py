@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Engine
-
 from app.github.client import AppClient
 from app.store import deliveries
+from app.store.engine import Engine
 
 KEPT = timedelta(days=3)
 """How long GitHub keeps a delivery."""

@@ -11,6 +11,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tests.recovery.town import LIMITS, REPO, Town
@@ -46,6 +47,11 @@ def row(name: str, values: list[float], unit: float) -> str:
     return f"{name:<34}{median:>9.3f} s{p95:>9.3f} s{median / unit:>10.1f}"
 
 
+def seen(town: Town, comment_id: int) -> bool:
+    """Whether the bot has given 👀."""
+    return any(one["content"] == "eyes" for one in town.client.reactions(comment_id))
+
+
 def rest_round_trip(town: Town) -> float:
     """The machine's own limit: one comment through the bare API."""
     mara = town.client.as_user("mara")
@@ -73,19 +79,13 @@ def main() -> None:
             mara = town.client.as_user("mara")
             number = int(mara.open_issue(REPO, f"{TITLE} {turn}", BODY)["number"])
             mara.label(REPO, number, "feature")
-            first = waited(lambda number=number: town.status(number))
+            first = waited(partial(town.status, number))
             status.append(first)
-            escalation.append(first + waited(lambda number=number: town.escalated(number)))
+            escalation.append(first + waited(partial(town.escalated, number)))
             time.sleep(8)  # the lane fills up again, as it does between people
         for turn in range(COMMANDS):
             comment = mara.comment(REPO, number, f"/status {turn}")
-            eyes.append(
-                waited(
-                    lambda comment=comment: any(
-                        one["content"] == "eyes" for one in town.client.reactions(comment["id"])
-                    )
-                )
-            )
+            eyes.append(waited(partial(seen, town, int(comment["id"]))))
             time.sleep(3)
         print(f"{'':<34}{'median':>11}{'p95':>11}{'× bare':>10}")
         print(row("one comment, bare REST", [unit], unit))

@@ -63,7 +63,6 @@ def start(kind: str, deps: Deps, crash: Callable[[str], None] = lambda point: No
         _carry(OUTBOX, deps, Outbox(deps, crash))
     elif kind == AGENTS:
         from app.agents.team import build_team
-
         from workers.agents import Agents
 
         _carry(AGENTS, deps, Agents(deps, build_team(deps.settings), crash))

@@ -7,15 +7,13 @@ import logging
 import threading
 from collections.abc import Callable
 
-from app.agents.team import Team
-from sqlalchemy import text
-
 from app.actions import AgentEffect, AskAgent, GenerateQuestions
 from app.agents.protocols import AgentUnavailable
+from app.agents.team import Team
 from app.deps import Deps
 from app.events import AgentAnswered, OwnEvent, QuestionsGenerated
 from app.queue import EVENTS
-from app.store import deliveries, outbox
+from app.store import deliveries, outbox, threads
 from app.store.outbox import Due
 from workers.drain import Drain
 
@@ -84,9 +82,6 @@ class Agents(Drain):
     def _store(self, due: Due, event: OwnEvent) -> None:
         with self.deps.engine.begin() as connection:
             outbox.done(connection, due)
-            place = connection.execute(
-                text("SELECT repo_id, number FROM features WHERE id = :id"),
-                {"id": event.feature_id},
-            ).one()
-            deliveries.add_own(connection, f"kr:{due.key}", event, (place.repo_id, place.number))
+            place = threads.place_of(connection, event.feature_id)
+            deliveries.add_own(connection, f"kr:{due.key}", event, place)
             self.crash("before-agent-commit")

@@ -9,12 +9,10 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
-
 from app.deps import Deps
 from app.store import outbox
 from app.store.deliveries import FenceLost
+from app.store.engine import Connection, DatabaseError
 from app.store.outbox import Due
 
 logger = logging.getLogger(__name__)
@@ -76,7 +74,7 @@ class Drain(ABC):
         while not self._stopping:
             try:
                 found = await self._claim()
-            except SQLAlchemyError as error:
+            except DatabaseError as error:
                 logger.warning("no database: %s", str(error).splitlines()[0])
                 await asyncio.sleep(0.3)
                 continue
@@ -127,5 +125,5 @@ class Drain(ABC):
             with self.deps.engine.begin() as connection:
                 later = outbox.Later(wait, doubtful=True, error=repr(error))
                 outbox.again(connection, due, later)
-        except SQLAlchemyError:
+        except DatabaseError:
             logger.warning("%s could not be put back; its lease will run out", due.key)

@@ -7,9 +7,6 @@ import logging
 import time
 from collections.abc import Callable
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import OperationalError
-
 from app.deps import Deps
 from app.events import Event, OwnEvent
 from app.github.client import AppClient, GitHubError
@@ -18,6 +15,7 @@ from app.intake import process, read, wants_permission
 from app.queue import EVENTS
 from app.store import deliveries
 from app.store.deliveries import Claimed, FenceLost
+from app.store.engine import Connection, OperationalError
 
 logger = logging.getLogger(__name__)
 

@@ -7,14 +7,12 @@ import logging
 import threading
 from datetime import datetime
 
-from sqlalchemy import text
-from sqlalchemy.exc import SQLAlchemyError
-
 from app.deps import Deps
 from app.github.client import AppClient, GitHubError
 from app.queue import AGENTS, EVENTS, OUTBOX
 from app.redelivery import ask_again
 from app.store import deliveries, health, outbox
+from app.store.engine import DatabaseError, only_one
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +59,7 @@ class Timer:
                 events = deliveries.waiting(connection)
                 lanes = outbox.due_lanes(connection)
                 web = health.newest_web(connection)
-        except SQLAlchemyError as error:
+        except DatabaseError as error:
             logger.warning("no sweep: %s", str(error).splitlines()[0])
             self.ask_soon()
             return
@@ -80,17 +78,9 @@ class Timer:
     def ask_for_failed(self) -> None:
         """One timer of all asks; the others find the lock taken."""
         try:
-            with self._deps.engine.connect() as connection:
-                mine = connection.execute(
-                    text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}
-                ).scalar_one()
-                if not mine:
-                    return
-                try:
-                    asked = self._loop.run(ask_again(self._app, self._deps.engine))
-                finally:
-                    connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
-        except (GitHubError, SQLAlchemyError) as error:
+            with only_one(self._deps.engine, _LOCK) as mine:
+                asked = self._loop.run(ask_again(self._app, self._deps.engine)) if mine else 0
+        except (GitHubError, DatabaseError) as error:
             logger.warning("no look at failed deliveries: %s", str(error).splitlines()[0])
         else:
             if asked:

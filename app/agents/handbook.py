@@ -86,11 +86,11 @@ def _front(text: str) -> tuple[str, tuple[str, ...], int]:
     found = _FRONT.match(text)
     if not found:
         return "", (), 0
-    fields = dict(
-        (name.strip(), value.strip())
+    fields = {
+        name.strip(): value.strip()
         for name, colon, value in (line.partition(":") for line in found.group(1).split("\n"))
         if colon
-    )
+    }
     topics = tuple(one.strip() for one in fields.get("topics", "").strip("[]").split(",") if one)
     return fields.get("title", ""), topics, found.end()
 

@@ -17,7 +17,7 @@ from app.config.loader import Config, load_config
 from app.config.shipped import config_folder, shipped_folder
 from app.embeddings import MiniLM
 from app.features.bank import Bank, build_bank
-from app.features.checklist import ChecklistGenerator
+from app.features.checklist import Checklist
 from app.features.types import FeatureRequest
 from app.questions.model import Answer, Draft, Inquiry
 from app.settings import Settings
@@ -33,6 +33,19 @@ class Member:
     backend: Backend | None
     seconds: float
     kind: str = ""
+
+
+class ChecklistGenerator:
+    """The coverage scan, in a thread: it keeps a core busy."""
+
+    name = "checklist"
+
+    def __init__(self, checklist: Checklist) -> None:
+        self._checklist = checklist
+
+    async def generate(self, request: FeatureRequest, limit: int) -> Sequence[Draft]:
+        """See `Checklist.look`."""
+        return await asyncio.to_thread(self._checklist.look, request, limit)
 
 
 class Team:
@@ -80,7 +93,7 @@ def build_team(settings: Settings) -> Team:
         if role.backend == "retrieval" and role.knowledge
     }
     retrieval = RetrievalBackend(handbooks, model.embed)
-    generator = ChecklistGenerator(load_bank(_beside(folder, BANK)), model.embed)
+    generator = ChecklistGenerator(Checklist(load_bank(_beside(folder, BANK)), model.embed))
     return Team(_members(config, retrieval), generator, generator.name, retrieval.warm)
 
 

@@ -8,12 +8,10 @@ import re
 import sys
 from collections.abc import Sequence
 
-from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
-
 from app.embedded.servers import reach_servers
 from app.settings import Settings
 from app.store import log, threads
-from app.store.engine import connect
+from app.store.engine import DatabaseError, ProgrammingError, connect
 from app.store.log import Entry
 
 _FEATURE = re.compile(r"([^/\s]+/[^/\s#]+)#([0-9]{1,18})")
@@ -37,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
             chain = _entries(url, found.group(1), int(found.group(2)))
     except ProgrammingError:
         chain = None  # a database without our tables holds no feature
-    except SQLAlchemyError as error:
+    except DatabaseError as error:
         print(f"The database does not answer: {str(error).splitlines()[0]}", file=sys.stderr)
         return 2
     if chain is None:

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import TypeAdapter
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy.exc import OperationalError, ProgrammingError, SQLAlchemyError
+
+__all__ = [
+    "Connection",
+    "DatabaseError",
+    "Engine",
+    "OperationalError",
+    "ProgrammingError",
+    "connect",
+    "from_json",
+    "lives",
+    "only_one",
+    "process_name",
+    "to_json",
+]
+
+DatabaseError = SQLAlchemyError
+"""Whatever the database may raise."""
 
 
 def normal_url(url: str) -> str:
@@ -36,6 +55,20 @@ def connect(url: str, *, pool: int = 5) -> Engine:
 def _adapter(record: Any) -> TypeAdapter[Any]:
     """The pydantic adapter of a record's type, made once."""
     return TypeAdapter(record)
+
+
+@contextmanager
+def only_one(engine: Engine, lock: int) -> Iterator[bool]:
+    """Whether this process is the one that has the lock of that number, for as long as it lasts."""
+    with engine.connect() as connection:
+        mine = bool(
+            connection.execute(text("SELECT pg_try_advisory_lock(:n)"), {"n": lock}).scalar_one()
+        )
+        try:
+            yield mine
+        finally:
+            if mine:
+                connection.execute(text("SELECT pg_advisory_unlock(:n)"), {"n": lock})
 
 
 def to_json(record: Any) -> Any:

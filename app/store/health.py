@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 
 from sqlalchemy import Connection, text
 
@@ -52,6 +53,22 @@ def heartbeats(connection: Connection) -> list[Heartbeat]:
         Heartbeat(row.name, row.kind, row.started_at, row.seen_at, row.fresh and lives(row.name))
         for row in rows
     ]
+
+
+def counts(connection: Connection, table: Literal["deliveries", "features"]) -> dict[str, int]:
+    """How many rows there are in each state."""
+    rows = connection.execute(
+        text(f"SELECT state, count(*) AS n FROM {table} GROUP BY state")  # noqa: S608
+    )
+    return {row.state: row.n for row in rows}
+
+
+def alive(connection: Connection) -> dict[str, int]:
+    """How many workers of each kind live."""
+    kinds: dict[str, int] = {}
+    for one in heartbeats(connection):
+        kinds[one.kind] = kinds.get(one.kind, 0) + int(one.alive)
+    return kinds
 
 
 def newest_web(connection: Connection) -> datetime | None:

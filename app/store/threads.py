@@ -64,6 +64,14 @@ def read(connection: Connection, repo: str, number: int) -> Thread | None:
     )
 
 
+def place_of(connection: Connection, feature_id: int) -> tuple[int, int]:
+    """A feature's repository id and issue number. Raises `NoResultFound`."""
+    row = connection.execute(
+        text("SELECT repo_id, number FROM features WHERE id = :id"), {"id": feature_id}
+    ).one()
+    return row.repo_id, row.number
+
+
 def ensure(connection: Connection, place: Place) -> Thread:
     """The feature of an issue, made if it is new, locked until the transaction ends."""
     blank = Feature(id=0, place=place)

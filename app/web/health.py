@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Response
-from sqlalchemy import Engine, text
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.queue import connect_redis
 from app.settings import Settings
 from app.store import health, outbox
-from app.store.engine import connect
+from app.store.engine import DatabaseError, Engine, connect
 from app.store.migrate import at_head
 
 
@@ -48,7 +46,7 @@ def _database(engine: Engine) -> str:
     try:
         with engine.connect() as connection:
             return "ok" if at_head(connection) else "not migrated: run kr migrate"
-    except SQLAlchemyError:
+    except DatabaseError:
         return "unreachable"
 
 
@@ -61,23 +59,15 @@ def _redis(url: str) -> str:
 
 
 def _metrics(engine: Engine) -> str:
-    lines = ["# TYPE kr_deliveries gauge"]
     with engine.connect() as connection:
-        for row in connection.execute(
-            text("SELECT state, count(*) AS n FROM deliveries GROUP BY state ORDER BY state")
-        ):
-            lines.append(f'kr_deliveries{{state="{row.state}"}} {row.n}')
-        lines.append("# TYPE kr_effects_waiting gauge")
-        for kind, count in sorted(outbox.waiting(connection).items()):
-            lines.append(f'kr_effects_waiting{{lane="{kind}"}} {count}')
-        lines.append("# TYPE kr_features gauge")
-        for row in connection.execute(
-            text("SELECT state, count(*) AS n FROM features GROUP BY state ORDER BY state")
-        ):
-            lines.append(f'kr_features{{state="{row.state}"}} {row.n}')
-        lines.append("# TYPE kr_workers gauge")
-        kinds: dict[str, int] = {}
-        for beat in health.heartbeats(connection):
-            kinds[beat.kind] = kinds.get(beat.kind, 0) + int(beat.alive)
-        lines += [f'kr_workers{{kind="{kind}"}} {n}' for kind, n in sorted(kinds.items())]
+        figures = {
+            "kr_deliveries": ("state", health.counts(connection, "deliveries")),
+            "kr_effects_waiting": ("lane", outbox.waiting(connection)),
+            "kr_features": ("state", health.counts(connection, "features")),
+            "kr_workers": ("kind", health.alive(connection)),
+        }
+    lines: list[str] = []
+    for name, (label, values) in figures.items():
+        lines.append(f"# TYPE {name} gauge")
+        lines += [f'{name}{{{label}="{key}"}} {count}' for key, count in sorted(values.items())]
     return "\n".join(lines) + "\n"

@@ -11,7 +11,7 @@ import pytest
 from app.agents.team import load_bank
 from app.embeddings import MiniLM
 from app.features.bank import BankError, build_bank
-from app.features.checklist import ChecklistGenerator
+from app.features.checklist import Checklist
 from app.features.coverage import sentences
 from app.features.types import FeatureRequest, FeatureType
 from app.questions.model import Draft
@@ -19,7 +19,7 @@ from app.questions.model import Draft
 BANK = load_bank(Path("configs/question-bank"))
 IDS = {entry.question: entry.id for entry in BANK.entries}
 MODEL = MiniLM()
-GENERATOR = ChecklistGenerator(BANK, MODEL.embed)
+GENERATOR = Checklist(BANK, MODEL.embed)
 REQUESTS = {
     "login": (
         "A login page for the customer area",
@@ -230,8 +230,6 @@ def test_cycle_in_the_bank_is_broken() -> None:
     one = {**GOOD, "id": "a", "depends_on": ["b"]}
     two = {**GOOD, "id": "b", "question": "R?", "depends_on": ["a"]}
     bank = build_bank([("x.yaml", [one, two])])
-    drafts = ChecklistGenerator(bank, MODEL.embed).look(
-        FeatureRequest("T", "B", FeatureType.BACKEND), 6
-    )
+    drafts = Checklist(bank, MODEL.embed).look(FeatureRequest("T", "B", FeatureType.BACKEND), 6)
     assert len(drafts) == 2
     assert sum(len(draft.depends_on) for draft in drafts) == 1

@@ -224,8 +224,8 @@ def test_pull_requests(playground: Running, bot: Bot) -> None:
     bot(list[m.Commit], "GET", at + "/commits")
     bot(None, "POST", at + "/reviews", 422, json={"event": "APPROVE"})
     note = {"path": "x.txt", "line": 1, "body": "Here"}
-    data = {"event": "COMMENT", "body": "Well", "comments": [note]}
-    bot(m.PullRequestReview, "POST", at + "/reviews", json=data)
+    review: dict[str, Any] = {"event": "COMMENT", "body": "Well", "comments": [note]}
+    bot(m.PullRequestReview, "POST", at + "/reviews", json=review)
     bot(m.PullRequestReviewComment, "POST", at + "/comments", 201, json=note)
     assert len(bot(list[m.PullRequestReviewComment], "GET", at + "/comments")) == 2
     assert len(bot(list[m.PullRequestReview], "GET", at + "/reviews")) == 2

@@ -90,9 +90,17 @@ def test_a_pull_request(browser: httpx.Client, playground: Running) -> None:
     playground.client.call("POST", f"/repos/{REPO}/git/refs", json=data)
     data = {"message": "Change", "content": "eA==", "branch": "topic/one"}
     playground.client.call("PUT", f"/repos/{REPO}/contents/x.txt", json=data)
+    head = playground.client.call("GET", f"/repos/{REPO}/commits/topic/one")["sha"]
+    data = {"name": "baron/scope", "head_sha": head, "conclusion": "failure"}
+    assert playground.as_bot("POST", "/check-runs", json=data).status_code == 201
     data = {"title": "Pull", "head": "topic/one", "base": "main"}
     playground.client.call("POST", f"/repos/{REPO}/pulls", json=data)
-    for tab, text in (("", "topic/one"), ("/commits", "Change"), ("/files", "x.txt")):
+    for tab, text in (
+        ("", "topic/one"),
+        ("/commits", "Change"),
+        ("/checks", "baron/scope"),
+        ("/files", "x.txt"),
+    ):
         assert text in browser.get(f"/{REPO}/pull/3{tab}").text
     assert browser.get(f"/{REPO}/issues/3").url.path == f"/{REPO}/pull/3"
     assert "x.txt" in browser.get(f"/{REPO}/tree/topic/one").text

@@ -34,7 +34,7 @@ def test_the_real_client_from_jwt_to_branch(playground: Running) -> None:
         head = rest.git.get_ref(*at, "heads/main").parsed_data.object_.sha
         base = rest.git.get_commit(*at, head).parsed_data
         row = {"path": "a.txt", "mode": "100644", "type": "blob", "content": "a"}
-        tree = rest.git.create_tree(*at, base_tree=base.tree.sha, tree=[row]).parsed_data  # type: ignore[list-item]
+        tree = rest.git.create_tree(*at, base_tree=base.tree.sha, tree=[row]).parsed_data
         commit = rest.git.create_commit(*at, message="A", tree=tree.sha, parents=[head]).parsed_data
         rest.git.create_ref(*at, ref="refs/heads/001-a", sha=commit.sha)
     assert playground.client.branches(REPO) == ["001-a", "main"]

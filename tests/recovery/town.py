@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from app.playground.client import PlaygroundClient
 
 from app.cli_commands.demo_setup import make_keys
 from app.embedded.files import free_port, private_folder
+from app.playground.client import PlaygroundClient
 from app.texts.marker import read_marker
 
 REPO = "acme/storefront"
