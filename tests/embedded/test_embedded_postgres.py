@@ -84,7 +84,7 @@ def test_kill_loses_nothing_and_keeps_the_address(postgres: EmbeddedPostgres) ->
     wait_for(lambda: not postgres.running())
     begun = time.monotonic()
     assert postgres.start() == url
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 10
     busy.close()
     assert query(url, "SELECT n FROM kept") == 42
 

@@ -46,7 +46,7 @@ def test_it_is_back_after_a_kill(redis_server: EmbeddedRedis) -> None:
     wait_for(lambda: not redis_server.running())
     begun = time.monotonic()
     assert redis_server.start() == url
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 10
     assert redis_server.url_if_answering() == url
 
 
