@@ -32,6 +32,7 @@ _OURS = re.compile(
     r"|who (pays|approves|owns|decides|signs)|how much (money|may it cost)|by when|what date"
     r"|cost limit|spend)\b"
 )
+_AGAINST = re.compile(r"\b(?:never|not|instead of|rather than)\b", re.IGNORECASE)
 _MARGIN = 0.03
 _CLEAR = 0.04
 """Cosine by which the first option must lead to be named."""
@@ -109,16 +110,29 @@ class RetrievalBackend:
         if not inquiry.choices:
             return None
         told = " ".join(inquiry.added_context)[:_LONGEST]
-        texts = [f"{passage.recommendation} {told}".strip()]
-        texts += [f"{choice.text}. {choice.implication}" for choice in inquiry.choices]
-        vectors = self._embed(texts)
+        for_it, against = _sides(told or passage.recommendation)
+        texts = [choice.text for choice in inquiry.choices]
+        vectors = self._embed([for_it, *texts])
         near = vectors[1:] @ vectors[0]
+        near += [_overlap(text, for_it) - _overlap(text, against) for text in texts]
         if not told:  # between equals @baron's own choice counts
             near += [_PRIOR * (choice.letter == inquiry.recommended) for choice in inquiry.choices]
         order = np.argsort(-near)
         first = int(order[0])
         margin = float(near[first] - near[int(order[1])]) if len(order) > 1 else 1.0
         return Picked(inquiry.choices[first], margin)
+
+
+def _sides(text: str) -> tuple[str, str]:
+    """What a sentence speaks for, and what it speaks against (“never in …”, “instead of …”)."""
+    parts = _AGAINST.split(text, maxsplit=1)
+    return (parts[0], parts[1]) if len(parts) == 2 and len(parts[0]) > 15 else (text, "")
+
+
+def _overlap(choice: str, text: str) -> float:
+    """A fifth of the share of the choice's words that the text has."""
+    wanted = frozenset(words(choice))
+    return 0.2 * len(wanted & frozenset(words(text))) / len(wanted) if wanted else 0.0
 
 
 class _Shelf:
