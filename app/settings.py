@@ -1,4 +1,4 @@
-"""Settings from the environment, prefix `KR_` (docs/SETTINGS.md)."""
+"""Settings from the environment, prefix `KR_` (README.md, Settings)."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 
@@ -22,7 +23,7 @@ _INSERT = """
 INSERT INTO deliveries (guid, event, action, repo_id, issue, payload, state, finished_at)
 SELECT guid, event, action, repo_id, issue, payload, state,
        CASE WHEN state = 'ignored' THEN now() END
-  FROM unnest(%s::text[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::bytea[],
+  FROM unnest(%s::text[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %b::bytea[],
               %s::text[])
        AS d (guid, event, action, repo_id, issue, payload, state)
     ON CONFLICT (guid) DO UPDATE
@@ -31,6 +32,8 @@ SELECT guid, event, action, repo_id, issue, payload, state,
 RETURNING guid
 """
 _LARGEST = 200
+_COMMITS = 2
+"""Batches under way at once: one gathers its rows while the other waits for the disk."""
 PATIENCE = 6.0
 """Seconds in which a database may come back; GitHub waits ten for our answer."""
 
@@ -61,22 +64,23 @@ class Inbox:
         self._on_stored = on_stored
         self._crash = crash
         self._waiting: list[tuple[Arrival, asyncio.Future[None]]] = []
-        self._task: asyncio.Task[None] | None = None
-        self._connection: psycopg.AsyncConnection[tuple[str]] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._idle: list[psycopg.AsyncConnection[Any]] = []
 
     async def store(self, arrival: Arrival) -> None:
         """Returns when the delivery is committed. Raises `psycopg.Error` if it could not be."""
         stored = asyncio.get_running_loop().create_future()
         self._waiting.append((arrival, stored))
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._flush())
+        if len(self._tasks) < _COMMITS:
+            task = asyncio.create_task(self._flush())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         await stored
 
     async def close(self) -> None:
-        if self._task is not None:
-            await self._task
-        if self._connection is not None:
-            await self._connection.close()
+        await asyncio.gather(*self._tasks)
+        for connection in self._idle:
+            await connection.close()
 
     async def _flush(self) -> None:
         while self._waiting:
@@ -86,7 +90,6 @@ class Inbox:
                 await self._insert([arrival for arrival, _ in batch])
                 self._crash("after-intake-commit")
             except (psycopg.Error, OSError) as error:
-                self._connection = None
                 for _, stored in batch:
                     if not stored.done():
                         stored.set_exception(error)
@@ -114,7 +117,6 @@ class Inbox:
             try:
                 await self._execute(values)
             except (psycopg.OperationalError, OSError):
-                self._connection = None
                 if time.monotonic() > end:
                     raise
                 await asyncio.sleep(0.2)  # a server that restarts; the insert is safe to repeat
@@ -122,8 +124,15 @@ class Inbox:
                 return
 
     async def _execute(self, values: tuple[object, ...]) -> None:
-        if self._connection is None or self._connection.closed:
-            self._connection = await psycopg.AsyncConnection.connect(
+        if self._idle:
+            connection = self._idle.pop()
+        else:
+            connection = await psycopg.AsyncConnection.connect(
                 self._url, autocommit=True, connect_timeout=5
             )
-        await self._connection.execute(_INSERT, values, prepare=True)
+        try:
+            await connection.execute(_INSERT, values, prepare=True)
+        except BaseException:
+            await connection.close()
+            raise
+        self._idle.append(connection)

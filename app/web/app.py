@@ -21,6 +21,10 @@ from app.web.webhooks import PATH, Receive, Scope, Send, Webhooks
 logger = logging.getLogger(__name__)
 
 
+PAUSE = 0.02
+"""Seconds between two rings of a busy web process; the first one goes out at once."""
+
+
 class Ringer:
     """Rings in the background: the request does not wait, and rings that pile up become one."""
 
@@ -39,6 +43,7 @@ class Ringer:
         while self._due:
             times, self._due = min(self._due, self._workers), 0
             await asyncio.to_thread(self._bell.ring, EVENTS, times)
+            await asyncio.sleep(PAUSE)
 
 
 class Application:
