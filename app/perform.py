@@ -64,11 +64,11 @@ class _Wait(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at one effect: the client, what is known of earlier tries, the write lane."""
+    """One try at one effect: the clients, what is known of earlier tries, the write lane."""
 
+    app: AppClient
     client: RepoClient
     due: Due
-    bot: str
     permit: Permit
     crash: Callable[[str], None] = lambda point: None
     """Tests stop the process here; the names are the crash points."""
@@ -95,9 +95,8 @@ async def perform(
 ) -> Outcome:
     """Ensure one effect, or say what to do about it. Raises nothing that GitHub may answer."""
     try:
-        bot = f"{await app.slug()}[bot]"
         client = await app.repository(effect.place)
-        attempt = Attempt(client, due, bot, permit, crash)
+        attempt = Attempt(app, client, due, permit, crash)
         match effect:
             case ShowComment():
                 return await _show_comment(attempt, effect)
@@ -132,9 +131,9 @@ async def _show_comment(attempt: Attempt, effect: ShowComment) -> Outcome:
     due = attempt.due
     comment_id = due.result.get("comment_id")
     if comment_id is None and due.doubtful:
-        comment_id = await writes.find_comment(
-            attempt.client, effect.place.number, effect.key, attempt.bot
-        )
+        ours = await attempt.app.recogniser()
+        number = effect.place.number
+        comment_id = await writes.find_comment(attempt.client, number, effect.key, ours)
         if comment_id is None and due.looks < LOOKS:
             return Again(Later(LAG, doubtful=True, looked=True, counted=False))
     if comment_id is None:

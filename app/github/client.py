@@ -6,6 +6,7 @@ what is to be done again is decided in `app.perform`, after a look.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
@@ -90,16 +91,29 @@ class AppClient:
             http_cache=False,
             async_transport=_KeptOpen(),
         )
+        self._app_id = settings.github_app_id
         self._installations: dict[int, GitHub[Any]] = {}
         self._found: dict[str, int] = {}
         self._slug = ""
 
     async def slug(self) -> str:
-        """The App's slug; its comments are by `SLUG[bot]`."""
+        """The App's slug; its comments are by `SLUG[bot]`. Raises `GitHubError`."""
         if not self._slug:
             app = await _json(self._github, "GET", "/app")
             self._slug = str(app.get("slug", ""))
         return self._slug
+
+    async def recogniser(self) -> Callable[[dict[str, Any]], bool]:
+        """Tells whether a comment is the App's own. Raises `GitHubError`."""
+        bot, app_id = f"{await self.slug()}[bot]", self._app_id
+
+        def ours(comment: dict[str, Any]) -> bool:
+            author = comment.get("user") or {}
+            via = comment.get("performed_via_github_app") or {}
+            by_bot = author.get("login") == bot and author.get("type", "Bot") == "Bot"
+            return by_bot or (author.get("type") == "Bot" and str(via.get("id")) == app_id)
+
+        return ours
 
     async def installation_of(self, repo: str) -> int:
         """The installation that covers a repository. Raises `GitHubError`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -11,13 +12,15 @@ from app.github.client import GitHubError, RepoClient
 from app.texts.marker import read_marker
 
 
-async def find_comment(client: RepoClient, number: int, key: str, bot: str) -> int | None:
+async def find_comment(
+    client: RepoClient, number: int, key: str, ours: Callable[[dict[str, Any]], bool]
+) -> int | None:
     """The id of our own comment with that key, or None.
 
-    A marker in anybody else's comment is a forgery and does not count.
+    A marker in a comment that is not `ours` is a forgery and does not count.
     """
     for comment in await client.pages(f"/issues/{number}/comments"):
-        if (comment.get("user") or {}).get("login") != bot:
+        if not ours(comment):
             continue
         fields = read_marker(comment.get("body") or "")
         if fields and fields.get("key") == key:
