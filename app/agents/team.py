@@ -93,8 +93,14 @@ def build_team(settings: Settings) -> Team:
         if role.backend == "retrieval" and role.knowledge
     }
     retrieval = RetrievalBackend(handbooks, model.embed)
-    generator = ChecklistGenerator(Checklist(load_bank(_beside(folder, BANK)), model.embed))
-    return Team(_members(config, retrieval), generator, generator.name, retrieval.warm)
+    bank = load_bank(_beside(folder, BANK))
+    generator = ChecklistGenerator(Checklist(bank, model.embed))
+
+    def warm() -> None:
+        model.embed([said for entry in bank.entries for said in entry.said])
+        retrieval.warm()
+
+    return Team(_members(config, retrieval), generator, generator.name, warm)
 
 
 def _beside(folder: Path, name: str) -> Path:
