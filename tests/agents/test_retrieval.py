@@ -192,3 +192,18 @@ def test_model_is_verified(tmp_path: Path) -> None:
     vectors = MODEL.embed(["a", "b", "a"])
     assert vectors.shape == (3, 384)
     assert (vectors[0] == vectors[2]).all()
+
+
+def test_vectors_are_kept_for_the_next_start(tmp_path: Path) -> None:
+    first = MiniLM()
+    vector = first.embed(["kept"])
+    first.keep(tmp_path)
+    (file,) = tmp_path.iterdir()
+    second = MiniLM()
+    second.recall(tmp_path)
+    second._run = None  # type: ignore[assignment]  # it has nothing to compute
+    assert (second.embed(["kept"]) == vector).all()
+    file.write_bytes(b"broken")
+    MiniLM().recall(tmp_path)
+    MiniLM().recall(tmp_path / "missing")
+    first.keep(tmp_path / "missing")

@@ -92,6 +92,7 @@ class Town:
                 "KR_GITHUB_PRIVATE_KEY_PATH": str(self.keys.private),
                 "KR_GITHUB_WEBHOOK_SECRET": self.keys.webhook_secret.read_text(),
                 "KR_PORT": str(self.port),
+                "KR_DATA_DIR": str(self.folder),
                 **self.env,
             },
         )
@@ -110,7 +111,9 @@ class Town:
         self._service.wait()
 
     def ready(self) -> bool:
-        return httpx.get(f"{self.service}/readyz").status_code == 200 and self._signed_on()
+        warm = "agents" in self.without or list(self.folder.glob("vectors-*.npz"))
+        ready = httpx.get(f"{self.service}/readyz").status_code == 200
+        return bool(ready and self._signed_on() and warm)
 
     def _signed_on(self) -> bool:
         metrics = httpx.get(f"{self.service}/metrics").text
