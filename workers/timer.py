@@ -80,6 +80,8 @@ class Timer:
         try:
             with only_one(self._deps.engine, _LOCK) as mine:
                 asked = self._loop.run(ask_again(self._app, self._deps.engine)) if mine else 0
+            with self._deps.engine.begin() as connection:
+                health.forget_the_old(connection)
         except (GitHubError, DatabaseError) as error:
             logger.warning("no look at failed deliveries: %s", str(error).splitlines()[0])
         else:

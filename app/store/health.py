@@ -89,6 +89,17 @@ def worker_heartbeats(database_url: str) -> list[Heartbeat]:
         engine.dispose()
 
 
+def forget_the_old(connection: Connection) -> None:
+    """Drop what nobody needs any more: payloads after 30 days (GitHub keeps its own for three)."""
+    connection.execute(
+        text(
+            "DELETE FROM deliveries WHERE state IN ('done', 'ignored')"
+            " AND finished_at < now() - interval '30 days'"
+        )
+    )
+    connection.execute(text("DELETE FROM workers WHERE seen_at < now() - interval '1 day'"))
+
+
 def release_the_dead(connection: Connection) -> int:
     """End the leases of processes of this host that are no more; returns how many rows.
 

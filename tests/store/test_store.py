@@ -244,6 +244,22 @@ def test_leases_of_the_dead_end_at_once(engine: Engine) -> None:
         assert deliveries.claim(connection) is not None
 
 
+def test_old_payloads_are_forgotten_and_open_work_is_not(engine: Engine) -> None:
+    for guid in ("old", "open", "new"):
+        add(engine, guid)
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "UPDATE deliveries SET state = 'done', finished_at = now() - interval '31 days'"
+                " WHERE guid = 'old'"
+            )
+        )
+        connection.execute(text("UPDATE deliveries SET received_at = now() - interval '1 year'"))
+        health.forget_the_old(connection)
+        left = connection.execute(text("SELECT guid FROM deliveries ORDER BY guid")).scalars()
+        assert list(left) == ["new", "open"]
+
+
 def test_heartbeats(engine: Engine) -> None:
     with engine.begin() as connection:
         health.beat(connection, "web")
