@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import httpx
 from githubkit import AppAuthStrategy, GitHub
+from githubkit.cache import MemCacheStrategy
 from githubkit.exception import GitHubException, RequestFailed, RequestTimeout
 from githubkit.exception import RequestError as TransportError
 
@@ -89,6 +90,9 @@ class AppClient:
             timeout=TIMEOUT,
             auto_retry=False,
             http_cache=False,
+            # githubkit's default is one cache for the process, keyed by the App's number alone:
+            # an App of the same number on another server would be asked with this one's token.
+            cache_strategy=MemCacheStrategy(),
             async_transport=_KeptOpen(),
         )
         self._app_id = settings.github_app_id

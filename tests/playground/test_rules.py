@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from githubkit import AppAuthStrategy, GitHub
+from githubkit.cache import MemCacheStrategy
 
 from tests.playground.conftest import REPO, SECRET, Running
 
@@ -21,6 +22,7 @@ def test_the_real_client_from_jwt_to_branch(playground: Running) -> None:
         AppAuthStrategy("1", playground.private_key),
         base_url=playground.api + "/",
         http_cache=False,
+        cache_strategy=MemCacheStrategy(),
     ) as app:
         found = app.rest.apps.get_repo_installation("acme", "storefront").parsed_data
         github = app.with_auth(app.auth.as_installation(found.id))
