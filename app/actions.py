@@ -103,15 +103,61 @@ class GenerateQuestions:
 
 @dataclass(frozen=True, slots=True)
 class AskAgent:
+    """Have a role or a tool answer; `chat` numbers the turn of a conversation, 0 is none."""
+
     key: str
     feature_id: int
     question: int
     ask_round: int
     inquiry: Inquiry
+    repo: str = ""
+    installation: int = 0
+    chat: int = 0
 
 
-StateAction = SaveFeature | SaveQuestion | Record | DropEffects
+@dataclass(frozen=True, slots=True)
+class SuggestAgents:
+    """Find out which roles might answer a question whose topic nobody is named for."""
+
+    key: str
+    feature_id: int
+    question: int
+    topic: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Tell a channel of the configuration (`slack://security-alerts`)."""
+
+    key: str
+    feature_id: int
+    question: int
+    channel: str
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Tell one of the configured webhooks; `event` is the envelope as JSON."""
+
+    key: str
+    feature_id: int
+    hook: str
+    event: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DropAgentWork:
+    """Forget what agents were to do for a feature: it was stopped."""
+
+    feature_id: int
+
+
+StateAction = SaveFeature | SaveQuestion | Record | DropEffects | DropAgentWork
 GitHubEffect = ShowComment | React | ShowLabel | CommitFiles
-AgentEffect = GenerateQuestions | AskAgent
-Effect = GitHubEffect | AgentEffect
+AgentEffect = GenerateQuestions | AskAgent | SuggestAgents
+OutletEffect = Notify | Publish
+Effect = GitHubEffect | AgentEffect | OutletEffect
 Action = StateAction | Effect

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.config.loader import load_config
-from app.config.shipped import config_folder
-from app.handlers.facts import Policy
-from app.questions.routing import Router
+from app.policies import Policies
 from app.queue import Bell
 from app.settings import Settings
 from app.store.engine import Engine, connect
@@ -21,19 +18,8 @@ class Deps:
     settings: Settings
     engine: Engine
     bell: Bell
-    policy: Policy
+    policies: Policies
     limits: Limits
-
-
-def policy_of(settings: Settings) -> Policy:
-    """What the handlers know of the configuration. Raises `ConfigInvalid`."""
-    config = load_config(config_folder(settings))
-    return Policy(
-        routes=Router(config),
-        handles=config.agents.handles(),
-        question_limit=config.baron.questions.limit,
-        comments=config.baron.comments,
-    )
 
 
 def build_deps(settings: Settings) -> Deps:
@@ -46,11 +32,12 @@ def build_deps(settings: Settings) -> Deps:
             "KR_DATABASE_URL and KR_REDIS_URL are needed here; `kr up` starts servers of its own"
             " and sets them."
         )
+    engine = connect(settings.database_url)
     return Deps(
         settings=settings,
-        engine=connect(settings.database_url),
+        engine=engine,
         bell=Bell(settings.redis_url),
-        policy=policy_of(settings),
+        policies=Policies(settings, engine),
         limits=Limits(
             settings.github_writes_per_minute,
             settings.github_writes_per_hour,

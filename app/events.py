@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.features.model import Place
-from app.questions.model import Answer, Draft
+from app.questions.model import Answer, Candidate, Draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,8 @@ class Commented:
     comment_id: int
     body: str
     before: str | None = None
+    at: str = ""
+    """When it was written or changed; ISO 8601."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,56 @@ class AgentAnswered:
     role: str
     answer: Answer | None = None
     error: str = ""
+    chat: int = 0
+    """Which turn of a conversation it answers; 0 for the question itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsSuggested:
+    """Who might be able to answer a question of no clear topic, the best first."""
+
+    feature_id: int
+    question: int
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClockStruck:
+    """The moment `at` (ISO 8601, UTC) that a question's clock was set to has come."""
+
+    feature_id: int
+    question: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notified:
+    """What came of telling a channel; `reason` says why it did not work."""
+
+    feature_id: int
+    question: int
+    channel: str
+    ok: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """A question through the service: routed like any other."""
+
+    feature_id: int
+    draft: Draft
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToPeople:
+    """Through the service: a person is to decide, whatever an agent says."""
+
+    feature_id: int
+    question: int
+    because: str
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +172,15 @@ class EffectFailed:
 
 
 GitHubEvent = Labeled | Unlabeled | Closed | Reopened | Vanished | Commented
-OwnEvent = QuestionsGenerated | AgentAnswered | FilesCommitted | EffectFailed
+OwnEvent = (
+    QuestionsGenerated
+    | AgentAnswered
+    | AgentsSuggested
+    | ClockStruck
+    | QuestionAsked
+    | ToPeople
+    | Notified
+    | FilesCommitted
+    | EffectFailed
+)
 Event = GitHubEvent | OwnEvent

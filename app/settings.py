@@ -36,6 +36,8 @@ class Settings(BaseSettings):
     workers: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
     api_secret: SecretStr | None = None
     embedding_model: str = "bundled"
+    web_search_url: str = ""
+    web_search_key: SecretStr | None = None
     sandbox: Literal["strict", "landlock", "bwrap", "none"] = "strict"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     playground_port: int = Field(default=8080, ge=0, le=65535)

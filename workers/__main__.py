@@ -64,8 +64,10 @@ def start(kind: str, deps: Deps, crash: Callable[[str], None] = lambda point: No
     elif kind == AGENTS:
         from app.agents.team import build_team
         from workers.agents import Agents
+        from workers.tools import build_tools
 
-        _carry(AGENTS, deps, Agents(deps, build_team(deps.settings), crash))
+        team = build_team(deps.settings, build_tools(deps))
+        _carry(AGENTS, deps, Agents(deps, team, crash))
     else:
         _timer(deps)
 

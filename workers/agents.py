@@ -6,12 +6,13 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
+from typing import assert_never
 
-from app.actions import AgentEffect, AskAgent, GenerateQuestions
+from app.actions import AgentEffect, AskAgent, GenerateQuestions, SuggestAgents
 from app.agents.protocols import AgentUnavailable
 from app.agents.team import Team
 from app.deps import Deps
-from app.events import AgentAnswered, OwnEvent, QuestionsGenerated
+from app.events import AgentAnswered, AgentsSuggested, OwnEvent, QuestionsGenerated
 from app.queue import EVENTS
 from app.store import deliveries, outbox, threads
 from app.store.outbox import Due
@@ -67,17 +68,31 @@ class Agents(Drain):
                 return QuestionsGenerated(effect.feature_id, effect.run, tuple(drafts), name)
             case AskAgent():
                 return await self._ask(effect)
+            case SuggestAgents():
+                return await self._suggest(effect)
+            case _:
+                assert_never(effect)
 
     async def _ask(self, effect: AskAgent) -> AgentAnswered:
         role = effect.inquiry.role
         about = (effect.feature_id, effect.question, effect.ask_round, role)
         try:
-            return AgentAnswered(*about, answer=await self._team.ask(effect.inquiry))
+            answer = await self._team.ask(effect.inquiry, effect.repo)
+            return AgentAnswered(*about, answer=answer, chat=effect.chat)
         except AgentUnavailable as error:
-            return AgentAnswered(*about, error=str(error))
+            return AgentAnswered(*about, error=str(error), chat=effect.chat)
         except Exception as error:
             logger.exception("%s failed", effect.key)
-            return AgentAnswered(*about, error=repr(error))
+            return AgentAnswered(*about, error=repr(error), chat=effect.chat)
+
+    async def _suggest(self, effect: SuggestAgents) -> AgentsSuggested:
+        """Without candidates the person decides alone."""
+        try:
+            found = await self._team.suggest(effect.topic, effect.text)
+        except Exception:
+            logger.exception("%s failed", effect.key)
+            found = ()
+        return AgentsSuggested(effect.feature_id, effect.question, tuple(found))
 
     def _store(self, due: Due, event: OwnEvent) -> None:
         with self.deps.engine.begin() as connection:

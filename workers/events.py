@@ -6,16 +6,20 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
+from app.config.inforce import Fetch, Unreachable
 from app.deps import Deps
-from app.events import Event, OwnEvent
+from app.events import Commented, Event, GitHubEvent, OwnEvent
+from app.features.model import Place
 from app.github.client import AppClient, GitHubError
-from app.handlers.facts import Permission
-from app.intake import process, read, wants_permission
+from app.handlers.facts import Permission, Policy
+from app.intake import NOBODY, Sender, give_up, process, read, wants_issue, wants_permission
 from app.queue import EVENTS
-from app.store import deliveries
+from app.store import deliveries, threads
 from app.store.deliveries import Claimed, FenceLost
 from app.store.engine import Connection, OperationalError
+from workers.patience import Patience
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +36,7 @@ class Events:
         self._app = AppClient(deps.settings)
         self._loop = asyncio.Runner()
         self._in_hand: Claimed | None = None
+        self._patience = Patience()
 
     def renew(self, connection: Connection) -> None:
         """Called by the beat."""
@@ -57,11 +62,9 @@ class Events:
     def _work(self, claimed: Claimed) -> None:
         try:
             event = read(claimed)
-            permission = self._permission(event)
+            sender, policy = self._loop.run(self._ask_github(event))
             with self._deps.engine.begin() as connection:
-                queues = process(
-                    connection, claimed, event, self._deps.policy, permission, self._crash
-                )
+                queues = process(connection, claimed, event, policy, sender, self._crash)
         except FenceLost:
             logger.info("delivery %s was taken over", claimed.guid)
         except (GitHubError, OperationalError) as error:
@@ -74,16 +77,58 @@ class Events:
             for queue in queues:
                 self._deps.bell.ring(queue)
 
-    def _permission(self, event: Event | None) -> Permission:
-        if event is None or isinstance(event, OwnEvent) or not wants_permission(event):
-            return Permission.NONE
+    async def _ask_github(self, event: Event | None) -> tuple[Sender, Policy]:
+        """What the decision needs to know that only GitHub knows. Raises `GitHubError`."""
+        if event is None:
+            return NOBODY, self._deps.policies.server()
+        place = self._place(event)
+        if place is None:
+            return NOBODY, self._deps.policies.server()
+        if isinstance(event, OwnEvent):
+            return NOBODY, await self._policy(place)
+        with self._deps.engine.connect() as connection:
+            asked = threads.open_for(connection, place.repo_id, place.number)
+        sender = NOBODY
+        if wants_permission(event, people_are_asked=bool(asked)):
+            sender = await self._sender(event, asked)
+        elif isinstance(event, Commented):
+            return NOBODY, self._deps.policies.server()  # not for us
+        if wants_issue(event):
+            client = await self._app.repository(place)
+            labels, closed = await client.issue_now(place.number)
+            sender = replace(sender, labels=labels, closed=closed)
+        return sender, await self._policy(place)
 
-        async def ask() -> str:
-            client = await self._app.repository(event.issue.place)
-            return await client.permission(event.sender.login)
+    async def _sender(self, event: GitHubEvent, asked: list[str]) -> Sender:
+        client = await self._app.repository(event.issue.place)
+        login = event.sender.login
+        permission = Permission[(await client.permission(login)).upper()]
+        if permission >= Permission.TRIAGE:
+            return Sender(permission)
+        teams = [who for who in asked if "/" in who and await client.is_member(who, login)]
+        quiet = not self._patience.has(event.issue.place.installation, login)
+        return Sender(permission, frozenset(teams), quiet=quiet)
 
-        return Permission[self._loop.run(ask()).upper()]
+    async def _policy(self, place: Place) -> Policy:
+        return await self._deps.policies.of(place.repo, self._fetcher(place))
+
+    def _place(self, event: Event) -> Place | None:
+        if not isinstance(event, OwnEvent):
+            return event.issue.place
+        with self._deps.engine.connect() as connection:
+            return threads.where(connection, event.feature_id)
+
+    def _fetcher(self, place: Place) -> Fetch:
+        async def fetch(repo: str, path: str) -> str | None:
+            try:
+                return await self._app.text(place, repo, path)
+            except GitHubError as error:
+                raise Unreachable(str(error)) from error
+
+        return fetch
 
     def _put_back(self, claimed: Claimed, error: Exception, *, passing: bool) -> None:
         with self._deps.engine.begin() as connection:
-            deliveries.put_back(connection, claimed, f"{error!r}", passing=passing)
+            dead = deliveries.put_back(connection, claimed, f"{error!r}", passing=passing)
+            if dead:
+                give_up(connection, claimed)

@@ -8,11 +8,12 @@ import threading
 from datetime import datetime
 
 from app.deps import Deps
+from app.events import ClockStruck
 from app.github.client import AppClient, GitHubError
 from app.queue import AGENTS, EVENTS, OUTBOX
 from app.redelivery import ask_again
-from app.store import deliveries, health, outbox
-from app.store.engine import DatabaseError, only_one
+from app.store import deliveries, health, outbox, threads
+from app.store.engine import Connection, DatabaseError, only_one
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +22,19 @@ SWEEP = 2.0
 FAILED = 60.0
 """Seconds between two looks at GitHub's list of failed deliveries."""
 _LOCK = 7_305_413  # one timer at a time does the asking, however many run
+
+
+def strike(connection: Connection) -> int:
+    """Tell the handlers of every question whose moment has come. Returns how many.
+
+    The moment is part of the event's name: however often it is told, it happens once.
+    """
+    due = threads.overdue(connection)
+    for one in due:
+        event = ClockStruck(one.feature_id, one.question, one.at)
+        name = f"kr:f{one.feature_id}:Q{one.question}:clock:{one.at}"
+        deliveries.add_own(connection, name, event, (one.repo_id, one.issue))
+    return len(due)
 
 
 class Timer:
@@ -33,6 +47,7 @@ class Timer:
         self._stop = threading.Event()
         self._web: datetime | None = None
         self._ask_in = [0.0]
+        self._thread: threading.Thread | None = None
 
     def stop(self) -> None:
         self._stop.set()
@@ -41,11 +56,16 @@ class Timer:
         """Until `stop()`. Failed deliveries are looked for at the start, too: we were away."""
         while not self._stop.is_set():
             self.sweep()
-            if min(self._ask_in) <= 0:
-                self.ask_for_failed()
+            if min(self._ask_in) <= 0 and not self._asking():
+                # GitHub may be slow just when much has failed; the sweep must not wait for it.
+                self._thread = threading.Thread(target=self.ask_for_failed, daemon=True)
+                self._thread.start()
                 self._ask_in = [wait for wait in self._ask_in if wait > 0] or [FAILED]
             self._stop.wait(SWEEP)
             self._ask_in = [wait - SWEEP for wait in self._ask_in]
+
+    def _asking(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
 
     def ask_soon(self) -> None:
         """Something of ours was away: ask now, and once more when GitHub's list has caught up."""
@@ -56,6 +76,7 @@ class Timer:
         try:
             with self._deps.engine.begin() as connection:
                 released = health.release_the_dead(connection)
+                strike(connection)
                 events = deliveries.waiting(connection)
                 lanes = outbox.due_lanes(connection)
                 web = health.newest_web(connection)

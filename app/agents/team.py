@@ -6,20 +6,22 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import yaml
 
-from app.agents.handbook import load_handbook
+from app.agents.handbook import Handbook, load_handbook
 from app.agents.protocols import AgentUnavailable, Backend, QuestionGenerator
-from app.agents.retrieval import RetrievalBackend
-from app.config.durations import duration
+from app.agents.retrieval import Embed, RetrievalBackend
+from app.agents.suggesting import Described, Suggester
 from app.config.loader import Config, load_config
 from app.config.shipped import config_folder, shipped_folder
 from app.embeddings import MiniLM
 from app.features.bank import Bank, build_bank
 from app.features.checklist import Checklist
 from app.features.types import FeatureRequest
-from app.questions.model import Answer, Draft, Inquiry
+from app.questions.durations import duration
+from app.questions.model import Answer, Candidate, Draft, Inquiry
 from app.settings import Settings
 
 BANK = "question-bank"
@@ -48,6 +50,14 @@ class ChecklistGenerator:
         return await asyncio.to_thread(self._checklist.look, request, limit)
 
 
+class Tools(Protocol):
+    """Answers by machine: `app.tools.registry`."""
+
+    async def answer(self, name: str, inquiry: Inquiry, repo: str) -> Answer:
+        """Raises `AgentUnavailable`."""
+        ...
+
+
 class Team:
     """Asks agents; every way of failing is `AgentUnavailable` with a reason."""
 
@@ -57,15 +67,22 @@ class Team:
         generator: QuestionGenerator,
         name: str,
         warm: Callable[[], None] = lambda: None,
+        *,
+        tools: Tools,
+        suggester: Suggester,
     ) -> None:
         self._members = members
+        self._tools = tools
+        self._suggester = suggester
         self._generator = generator
         self.generator = name
         self.warm = warm
         """Prepares what the first question would otherwise wait for; blocks for seconds."""
 
-    async def ask(self, inquiry: Inquiry) -> Answer:
-        """Have a role answer within its time. Raises `AgentUnavailable`."""
+    async def ask(self, inquiry: Inquiry, repo: str = "") -> Answer:
+        """Have a role or a tool answer within its time. Raises `AgentUnavailable`."""
+        if inquiry.role.startswith("tool/"):
+            return await self._tools.answer(inquiry.role.removeprefix("tool/"), inquiry, repo)
         member = self._members.get(inquiry.role)
         if member is None:
             raise AgentUnavailable(f"nobody is {inquiry.role}")
@@ -77,12 +94,20 @@ class Team:
         except TimeoutError:
             raise AgentUnavailable(f"no answer within {member.seconds:g} seconds") from None
 
+    async def suggest(self, topic: str, text: str) -> Sequence[Candidate]:
+        """Who might know, where the topic names nobody."""
+        return await asyncio.to_thread(self._suggester.suggest, topic, text)
+
     async def generate(self, request: FeatureRequest, limit: int) -> Sequence[Draft]:
         """What the issue leaves open. Raises `AgentUnavailable`."""
         return await self._generator.generate(request, limit)
 
 
-def build_team(settings: Settings) -> Team:
+BuildTools = Callable[[Mapping[str, Handbook], Embed], Tools]
+"""Makes the tools from the handbooks and the embedding model."""
+
+
+def build_team(settings: Settings, build_tools: BuildTools | None = None) -> Team:
     """The team of the configuration. Raises `ConfigInvalid`, `BankError`, `OSError`."""
     folder = config_folder(settings)
     config = load_config(folder)
@@ -102,7 +127,29 @@ def build_team(settings: Settings) -> Team:
         retrieval.warm()
         model.keep(settings.data_dir)
 
-    return Team(_members(config, retrieval), generator, generator.name, warm)
+    return Team(
+        _members(config, retrieval),
+        generator,
+        generator.name,
+        warm,
+        tools=build_tools(handbooks, model.embed) if build_tools else _NoTools(),
+        suggester=Suggester(_described(config), model.embed),
+    )
+
+
+class _NoTools:
+    """Where nothing but agents is needed."""
+
+    async def answer(self, name: str, inquiry: Inquiry, repo: str) -> Answer:
+        raise AgentUnavailable(f"there is no tool {name} here")
+
+
+def _described(config: Config) -> dict[str, Described]:
+    return {
+        name: Described(name, role.handle, role.description)
+        for name, role in config.agents.roles.items()
+        if role.kind == "knowledge" and role.description
+    }
 
 
 def _beside(folder: Path, name: str) -> Path:

@@ -30,6 +30,7 @@ ACTIONS = ("list", "approve", "edit", "reject")
 _WORD = re.compile(r"[^\S\n]*(\S+)")
 _PATH = re.compile(r"[^\S\n]*(?:\"([^\"\n]+)\"|`([^`\n]+)`|(\S+))(?=\s|$)")
 _PERSON = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9._-]{1,100}|\[bot\])?")
+_ANSWERER = re.compile(r"(?:agent|tool)/[a-z0-9][a-z0-9_-]{0,59}")
 _DURATION = re.compile(r"(?:[0-9]{1,4}[wdhm]){1,4}", re.IGNORECASE)
 
 
@@ -115,6 +116,14 @@ class Words:
         if ref is None:
             raise self.missing("a question")
         return ref
+
+    def answerer(self, what: str) -> str:
+        """`@name`, or an agent or tool as in a route: `agent/architect`, `tool/docs`."""
+        word = bare(self.peek())
+        if not (_PERSON.fullmatch(word) or _ANSWERER.fullmatch(word)):
+            raise self.missing(what)
+        self.skip()
+        return word
 
     def handle(self, what: str) -> str:
         """`@name`, also of a team or an App."""
@@ -204,7 +213,7 @@ READERS: dict[str, Callable[[Words], Command]] = {
     "questions": _questions,
     "answer": lambda words: model.Answer(words.needed_question(), words.needed_text("a text")),
     "route": lambda words: model.Route(
-        words.needed_question(), words.handle("an agent"), words.text()
+        words.needed_question(), words.answerer("an agent"), words.text()
     ),
     "delegate": lambda words: model.Delegate(
         words.needed_question(), words.handle("a person"), words.text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.commands.model import Command
 
@@ -13,6 +13,8 @@ class Located:
 
     command: Command
     line: int
+    addressed: bool = field(default=False, compare=False)
+    """Written as `@baron …` or `/baron …`: meant for us and for no other bot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class ParseError:
     reason: str
     name: str | None = None
     """The command that was meant, where that is known."""
+    addressed: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,9 @@ def parse(body: str, name: str = "baron") -> Parsed:
         try:
             command = read(verdict, _rest(found, head, verdict, end))
         except Misread as problem:
-            wrong.append(ParseError(head.line + 1, str(problem), verdict))
+            wrong.append(ParseError(head.line + 1, str(problem), verdict, head.addressed))
         else:
-            commands.append(Located(command, head.line + 1))
+            commands.append(Located(command, head.line + 1, head.addressed))
     return Parsed(tuple(commands), tuple(wrong))
 
 
@@ -87,7 +87,7 @@ def _judge(head: _Head, name: str) -> str | ParseError | None:
     if head.word in SPECS:
         return head.word
     if head.word == name.lower() and not head.addressed:
-        return ParseError(head.line + 1, errors.no_command(name))
+        return ParseError(head.line + 1, errors.no_command(name), addressed=True)
     meant = errors.nearest(head.word, also_foreign=head.addressed)
     if head.mention:
         talk = head.words > 3 and (meant is None or len(head.word) < 6)
@@ -95,7 +95,8 @@ def _judge(head: _Head, name: str) -> str | ParseError | None:
             return None
     elif meant is None and not head.addressed:
         return None
-    return ParseError(head.line + 1, errors.unknown(head.word, meant), meant)
+    reason = errors.unknown(head.word, meant)
+    return ParseError(head.line + 1, reason, meant, head.addressed)
 
 
 def _rest(found: Scan, head: _Head, name: str, end: int) -> str:

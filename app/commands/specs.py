@@ -67,6 +67,7 @@ SPECS: dict[str, CommandSpec] = {
             "/chat Q3",
             "Talks with @baron about one question only.",
             Who.ASKED,
+            available=True,
         ),
         CommandSpec(
             "ask",
@@ -74,6 +75,7 @@ SPECS: dict[str, CommandSpec] = {
             '/ask api.auth "Do sessions outlive a password change?"',
             "Asks a question, which its topic takes to whoever can answer.",
             Who.AUTHOR,
+            available=True,
         ),
         CommandSpec(
             "questions",
@@ -90,6 +92,7 @@ SPECS: dict[str, CommandSpec] = {
             "/answer q-4f9a2c Yes, the field is optional.",
             "Answers a question that waits for a person.",
             Who.ASKED,
+            available=True,
         ),
         CommandSpec(
             "route",
@@ -97,6 +100,7 @@ SPECS: dict[str, CommandSpec] = {
             "/route Q3 @duc",
             "Gives a question to another agent.",
             Who.ASKED,
+            available=True,
         ),
         CommandSpec(
             "delegate",
@@ -104,6 +108,7 @@ SPECS: dict[str, CommandSpec] = {
             "/delegate Q3 @octocat",
             "Gives a question to another person.",
             Who.ASKED,
+            available=True,
         ),
         CommandSpec(
             "snooze",
@@ -111,6 +116,7 @@ SPECS: dict[str, CommandSpec] = {
             "/snooze Q3 2d",
             "Puts a question off for minutes, hours, days or weeks.",
             Who.ASKED,
+            available=True,
         ),
         CommandSpec(
             "why",
@@ -119,6 +125,7 @@ SPECS: dict[str, CommandSpec] = {
             "Explains how a question was routed and what its answer rests on.",
             Who.AUTHOR,
             Where.BOTH,
+            available=True,
         ),
         CommandSpec(
             "retro",
@@ -187,9 +194,19 @@ SPECS: dict[str, CommandSpec] = {
             "Shows the configuration in force and where each part comes from.",
             Who.AUTHOR,
             Where.BOTH,
+            available=True,
         ),
-        CommandSpec("pause", "/pause", "/pause", "Stops asking and building for now.", Who.TRIAGE),
-        CommandSpec("resume", "/resume", "/resume", "Goes on after a pause.", Who.TRIAGE),
+        CommandSpec(
+            "pause",
+            "/pause",
+            "/pause",
+            "Stops asking and building for now.",
+            Who.TRIAGE,
+            available=True,
+        ),
+        CommandSpec(
+            "resume", "/resume", "/resume", "Goes on after a pause.", Who.TRIAGE, available=True
+        ),
         CommandSpec(
             "stop",
             "/stop [Q|T]",
@@ -197,6 +214,7 @@ SPECS: dict[str, CommandSpec] = {
             "Gives up a question or a task, or without one the feature.",
             Who.TRIAGE,
             Where.BOTH,
+            available=True,
         ),
         CommandSpec(
             "retry",
@@ -205,6 +223,7 @@ SPECS: dict[str, CommandSpec] = {
             "Tries a question or a task again, or without one what failed last.",
             Who.TRIAGE,
             Where.BOTH,
+            available=True,
         ),
         CommandSpec(
             "help",

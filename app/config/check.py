@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.config.document import Document, Path
-from app.config.models import Agents, Answerers, Rule
+from app.config.models import TOOLS, Agents, Answerers, Rule
 from app.config.problems import Problem, suggestion
 from app.questions import patterns
 
@@ -23,7 +23,13 @@ class Checked:
 
 def errors(checked: Checked) -> list[Problem]:
     """Why these two must not come into force together."""
-    return [*_undeclared(checked), *_own_fallback(checked), *_aliases(checked), *_circles(checked)]
+    return [
+        *_undeclared(checked),
+        *_no_tool(checked),
+        *_own_fallback(checked),
+        *_aliases(checked),
+        *_circles(checked),
+    ]
 
 
 def warnings(checked: Checked) -> list[Problem]:
@@ -44,15 +50,27 @@ def _undeclared(checked: Checked) -> Iterator[Problem]:
             yield document.problem(path, f'no role "{role}" in the roster{suggestion(role, names)}')
 
 
+def _answerers(checked: Checked) -> Iterator[tuple[Path, str]]:
+    for path, rule in _rules(checked.answerers):
+        yield (*path, "answerer"), rule.answerer
+        for number, step in enumerate(rule.escalate_to):
+            yield (*path, "escalate_to", number, "answerer"), step.answerer
+
+
+def _no_tool(checked: Checked) -> Iterator[Problem]:
+    for path, answerer in _answerers(checked):
+        kind, _, name = answerer.partition("/")
+        if kind == "tool" and name not in TOOLS:
+            what = f'no tool "{name}"{suggestion(name, TOOLS)}: {", ".join(sorted(TOOLS))}'
+            yield checked.answerers_document.problem(path, what)
+
+
 def _roles_in_rules(checked: Checked) -> Iterator[tuple[Document, Path, str]]:
     document = checked.answerers_document
+    for place, answerer in _answerers(checked):
+        if answerer.startswith("agent/"):
+            yield document, place, answerer.removeprefix("agent/")
     for path, rule in _rules(checked.answerers):
-        answerers = [((*path, "answerer"), rule.answerer)]
-        for number, step in enumerate(rule.escalate_to):
-            answerers.append(((*path, "escalate_to", number, "answerer"), step.answerer))
-        for place, answerer in answerers:
-            if answerer.startswith("agent/"):
-                yield document, place, answerer.removeprefix("agent/")
         if rule.fallback:
             yield document, (*path, "fallback"), rule.fallback
 

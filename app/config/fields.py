@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from app.config.durations import duration
 from app.questions import patterns
+from app.questions.calendars import Calendar, parse_days, parse_hours
+from app.questions.durations import duration
 
 _ANSWERER = re.compile(r"(agent|team|human|tool)/[A-Za-z0-9_][A-Za-z0-9_.\[\]-]{0,99}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
@@ -79,6 +80,32 @@ def _channel(value: object) -> str:
     return text
 
 
+def _timezone(value: object) -> str:
+    text = _text(value)
+    Calendar(timezone=text).check()
+    return text
+
+
+def _hours(value: object) -> str:
+    text = _text(value)
+    if text:
+        opens, closes = parse_hours(text)
+        Calendar(opens=opens, closes=closes).check()
+    return text
+
+
+def _days(value: object) -> str:
+    text = _text(value)
+    parse_days(text)
+    return text
+
+
+def _holidays(value: object) -> str:
+    text = _text(value)
+    Calendar(holidays=text).check()
+    return text
+
+
 def _version(value: object) -> str:
     if value != "1":
         raise ValueError('must be "1", in quotes: this program knows no other version')
@@ -97,4 +124,11 @@ RoleName = Annotated[str, BeforeValidator(_role)]
 Handle = Annotated[str, BeforeValidator(_handle)]
 """`@duc`; the `@` may be left out, since YAML wants quotes around it."""
 Channel = Annotated[str, BeforeValidator(_channel)]
+TimeZone = Annotated[str, BeforeValidator(_timezone)]
+Hours = Annotated[str, BeforeValidator(_hours)]
+"""`09:00-17:00`."""
+Days = Annotated[str, BeforeValidator(_days)]
+"""`mon-fri`, `mon,wed`."""
+Holidays = Annotated[str, BeforeValidator(_holidays)]
+"""A country, or a country and a part of it: `DE`, `DE-BY`."""
 Version = Annotated[str, BeforeValidator(_version)]

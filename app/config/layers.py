@@ -13,16 +13,18 @@ from datetime import timedelta
 from typing import Any
 
 from app.config.document import Document, Mark, Path, read
-from app.config.durations import duration
 from app.config.loader import FILES, Config, assemble
 from app.config.models import Questions, Role
 from app.config.problems import ConfigInvalid, Problem, suggestion
+from app.questions.durations import duration
 
 ELSEWHERE = frozenset({"knowledge", "routing"})
 """Sections that are read by the rooms they belong to."""
 
 _SERVER_ONLY: tuple[tuple[str, ...], ...] = (
     ("answerers", "channels"),
+    ("answerers", "hooks"),
+    ("answerers", "allow_hosts"),
     ("agents", "apps"),
     ("agents", "roles", "*", "command"),
     ("agents", "roles", "*", "base_url"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -10,15 +11,22 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from app.config.fields import (
     Answerer,
     Channel,
+    Days,
     Duration,
     Handle,
+    Holidays,
+    Hours,
     Name,
     Percent,
     RoleName,
     Text,
+    TimeZone,
     TopicPattern,
     Version,
 )
+
+TOOLS = frozenset({"docs", "code-search", "web-search"})
+"""What `tool/NAME` may name: as in `app.tools.registry`; a test holds the two together."""
 
 
 class _Part(BaseModel):
@@ -60,6 +68,29 @@ class Route(Rule):
     threshold: Percent | None = None
 
 
+class CalendarRule(_Part):
+    """When somebody can be expected to answer; clocks stand still at any other time."""
+
+    timezone: TimeZone = "UTC"
+    hours: Hours = ""
+    """`09:00-17:00`, in the time zone; empty for the whole day."""
+    days: Days = "mon-sun"
+    holidays: Holidays = ""
+    """A country, or a country and a part of it: `DE`, `DE-BY`."""
+    closed: tuple[date, ...] = ()
+    """Further days off."""
+
+
+class Hook(_Part):
+    """A webhook that is told what happens. Server only."""
+
+    url: Text
+    secret_env: Text = ""
+    """Name of the environment variable that holds the secret it is signed with."""
+    events: tuple[Text, ...] = ()
+    """Types that it wants (`question.escalated`); none means all."""
+
+
 class Answerers(_Part):
     """`answerers.yaml`: who answers which topic."""
 
@@ -71,6 +102,14 @@ class Answerers(_Part):
     """Confidence that an answer needs, first match in file order; 80 where nothing matches."""
     channels: Mapping[Text, Text] = Field(default_factory=dict)
     """Channel → apprise URL. Server only: the URLs hold secrets."""
+    people: Mapping[Name, Text] = Field(default_factory=dict)
+    """Alias → login, `human/LOGIN` or `team/SLUG`; `maintainer` is who `human/maintainer` means."""
+    calendars: Mapping[Text, CalendarRule] = Field(default_factory=dict)
+    """Answerer (`team/security`, `human/octocat`) or `default` → when they work."""
+    hooks: Mapping[Name, Hook] = Field(default_factory=dict)
+    """Webhooks that are told what happens. Server only."""
+    allow_hosts: tuple[Text, ...] = ()
+    """`host:port` of webhooks inside the own network. Server only."""
     default_sla: Duration = "24h"
     """For rules that name no `sla` of their own."""
     check_interval: Duration = "1m"
@@ -85,6 +124,8 @@ class Role(_Part):
     """A role of the roster and the persona that fills it."""
 
     handle: Handle
+    description: Text | None = None
+    """What it knows, in a sentence: where a topic names nobody, this tells who might know."""
     kind: Literal["driver", "knowledge", "execution"] = "knowledge"
     """Drives the workflow, answers questions, or writes files in its scope."""
     backend: Literal["retrieval", "claude", "llm", "command", "none"] = "retrieval"
@@ -142,6 +183,19 @@ class Questions(_Part):
 
     limit: Annotated[int, Field(strict=True, ge=1, le=30)] = 6
     """The most questions one reading of an issue may raise."""
+    remind: Percent = 50
+    """Per cent of the time after which whoever is asked is reminded, once; 0 never."""
+    keep: Duration = "30d"
+    """How long `/questions` lists a settled question; the log keeps it for ever."""
+
+
+class HumanLoadRule(_Part):
+    """How much one person or team is asked; what is more waits, the most valuable first."""
+
+    open: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
+    """Open questions at a time."""
+    per_day: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
+    """New questions a day (UTC)."""
 
 
 class Baron(_Part):
@@ -150,3 +204,4 @@ class Baron(_Part):
     comments: Literal["all", "outcomes", "none"] = "all"
     """A comment for every question, only for what came of them, or the status alone."""
     questions: Questions = Questions()
+    human_load: HumanLoadRule = HumanLoadRule()

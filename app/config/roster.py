@@ -14,6 +14,9 @@ ROSTER: dict[str, Any] = {
             "knowledge": "agents/architect/handbook",
             "capacity": 5,
             "aliases": ["security-reviewer"],
+            "description": "Every technical decision: architecture, backend and frontend, APIs,"
+            " data and storage, authentication and security, infrastructure, performance,"
+            " reliability, releases.",
         },
         "product": {
             "handle": "@veuve",
@@ -21,6 +24,9 @@ ROSTER: dict[str, Any] = {
             "backend": "retrieval",
             "knowledge": "agents/product/handbook",
             "capacity": 5,
+            "description": "Product and business: what is in scope, for which customers, how it"
+            " looks and reads, pricing and plans, adoption, communication, support, success"
+            " measures.",
         },
         "qa": {"handle": "@marie", "kind": "execution", "backend": "none"},
         "developer": {"handle": "@dede", "kind": "execution", "backend": "none"},

@@ -34,7 +34,7 @@ def dies_with_parent(death_signal: signal.Signals) -> Callable[[], None]:
     return prepare
 
 
-def spawn(  # noqa: PLR0913 - the keywords of Popen
+def spawn(
     argv: Sequence[str],
     *,
     death_signal: signal.Signals,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.features.types import TYPES, FeatureType, TypeSpec
-from app.questions.model import ENDED, SETTLED, Answer, Choice, QuestionState, Routed
+from app.questions.model import ENDED, SETTLED, Answer, Candidate, Choice, QuestionState, Routed
 
 
 class FeatureState(StrEnum):
@@ -72,7 +72,11 @@ class Feature:
     problem: str = ""
     spec_revision: int = 0
     commit: str = ""
+    written: int = 0
+    """The newest revision that stands on the branch."""
     default_branch: str = "main"
+    paused_at: str = ""
+    """Since when all clocks stand still; ISO 8601, UTC."""
 
     @property
     def spec(self) -> TypeSpec:
@@ -86,10 +90,29 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Something a person added with `/context`."""
+    """Something a person added with `/context`, said in a chat, or answered ahead of time."""
 
     by: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time that whoever is asked has. Moments are ISO 8601 in UTC, empty for none."""
+
+    since: str = ""
+    remind_at: str = ""
+    deadline: str = ""
+    reminded: bool = False
+    snoozed: bool = False
+
+    @property
+    def next_at(self) -> str:
+        """When something is to happen next."""
+        return self.remind_at if self.remind_at and not self.reminded else self.deadline
+
+
+NO_CLOCK = Clock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +152,40 @@ class Question:
     added: tuple[Added, ...] = ()
     shown: bool = False
     """It has a comment of its own."""
+    asker: str = ""
+    """Who asked it with `/ask`, or the handle of the agent that left a gap; empty for @baron."""
+    urgency: str = "normal"
+    value: float = 0.0
+    """Impact times uncertainty: which one is asked first when people have too much to answer."""
+    rung: int = 0
+    """Where in the chain of answerers it is."""
+    clock: Clock = NO_CLOCK
+    changed_at: str = ""
+    """When what a person is to confirm changed last."""
+    after: str = ""
+    """What happens if nobody answers in time, the end of a sentence."""
+    rerouted: str = ""
+    """The answerer that somebody chose with `/route`, and so does the next asking."""
+    rerouted_by: str = ""
+    since_round: int = 1
+    """The first round of asking that the present question and context were part of."""
+    heard: tuple[int, ...] = ()
+    """Rounds of asking that were answered."""
+    others: tuple[Answer, ...] = ()
+    """Answers of further agents that say something else."""
+    queued: Added | None = None
+    """A person's answer that came while an agent was at work."""
+    queued_comment: int | None = None
+    chat_with: str = ""
+    chat: tuple[Added, ...] = ()
+    circle: str = ""
+    """`Q1 → Q3 → Q1`, if it waits for itself."""
+    candidates: tuple[Candidate, ...] = ()
+    gap_of: int | None = None
+    """The question whose agent could not go on without this one."""
+    settled_at: str = ""
+    warning: str = ""
+    """Why the answer is to be taken with care: nobody looked at it in time."""
     entry: int = 0
     """Sequence number of the newest log entry about it, which the next one links to."""
 
@@ -142,7 +199,18 @@ class Question:
 
     @property
     def ended(self) -> bool:
+        """It holds up nothing any more."""
         return self.state in ENDED
+
+    @property
+    def person_asking(self) -> str:
+        """The login of whoever used `/ask`; empty for what @baron or an agent asked."""
+        return "" if self.asker.startswith("@") else self.asker
+
+    @property
+    def waits_for_a_person(self) -> bool:
+        """Somebody was asked; also when the time was up and nothing was decided."""
+        return self.state in {QuestionState.ESCALATED, QuestionState.TIMEOUT}
 
     @property
     def digest(self) -> str:

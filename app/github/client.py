@@ -6,7 +6,9 @@ what is to be done again is decided in `app.perform`, after a look.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
@@ -134,6 +136,22 @@ class AppClient:
             self._installations[installation] = self._github.with_auth(auth)
         return RepoClient(self._installations[installation], place.repo)
 
+    async def text(self, place: Place, repo: str, path: str) -> str | None:
+        """A file on a repository's default branch; None if it is not there or not shown to us.
+
+        Asked through the installation of `place`. Raises `GitHubError`.
+        """
+        client = await self.repository(replace(place, repo=repo))
+        try:
+            found = await client.call("GET", f"/contents/{quote(path)}")
+        except GitHubError as error:
+            if error.status in {403, 404} and not error.rate_limited:
+                return None
+            raise
+        if not isinstance(found, dict) or found.get("encoding") != "base64":
+            return None  # a folder, a link, or larger than a configuration may be
+        return base64.b64decode(found["content"]).decode("utf-8", "replace")
+
     async def deliveries(self, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
         """A page of the App's webhook deliveries, newest first, and the cursor of the next."""
         params = {"per_page": "100"} | ({"cursor": cursor} if cursor else {})
@@ -151,11 +169,12 @@ async def _json(github: GitHub[Any], method: str, path: str, **kwargs: Any) -> A
     return response.json() if response.content else None
 
 
-async def _send(github: GitHub[Any], method: str, path: str, **kwargs: Any) -> httpx.Response:
+async def _send(
+    github: GitHub[Any], method: str, path: str, *, accept: str = "", **kwargs: Any
+) -> httpx.Response:
+    headers = {"X-GitHub-Api-Version": _VERSION} | ({"Accept": accept} if accept else {})
     try:
-        response = await github.arequest(
-            method, path, headers={"X-GitHub-Api-Version": _VERSION}, **kwargs
-        )
+        response = await github.arequest(method, path, headers=headers, **kwargs)
     except RequestFailed as error:
         raise _failure(error.response.raw_response) from error
     except (RequestTimeout, TransportError, GitHubException, httpx.HTTPError) as error:
@@ -199,6 +218,46 @@ class RepoClient:
             if 'rel="next"' not in response.headers.get("link", ""):
                 return found
             page += 1
+
+    async def issue_now(self, number: int) -> tuple[tuple[str, ...] | None, bool | None]:
+        """An issue's labels, and whether it is closed; None for both if it is not there."""
+        try:
+            found = await self.call("GET", f"/issues/{number}")
+        except GitHubError as error:
+            if error.status in {301, 403, 404, 410} and not error.rate_limited:
+                return None, None
+            raise
+        labels = tuple(str(label.get("name", "")) for label in found.get("labels", []))
+        return labels, found.get("state") == "closed"
+
+    async def search_code(self, words: str) -> list[dict[str, Any]]:
+        """Files of this repository in which the words stand, with the lines that match."""
+        response = await _send(
+            self._github,
+            "GET",
+            "/search/code",
+            params={"q": f"{words} repo:{self._repo}", "per_page": "10"},
+            accept="application/vnd.github.text-match+json",
+        )
+        items = response.json().get("items", [])
+        ours = self._repo.lower()
+        return [
+            item
+            for item in items
+            if str(item.get("repository", {}).get("full_name", "")).lower() == ours
+        ]
+
+    async def is_member(self, team: str, login: str) -> bool:
+        """Whether somebody belongs to a team (`owner/slug`); also False where it is not shown."""
+        owner, _, slug = team.partition("/")
+        path = f"/orgs/{quote(owner, safe='')}/teams/{quote(slug, safe='')}"
+        try:
+            found = await _json(self._github, "GET", f"{path}/memberships/{quote(login, safe='')}")
+        except GitHubError as error:
+            if error.status in {403, 404}:
+                return False
+            raise
+        return bool(found) and found.get("state") == "active"
 
     async def permission(self, login: str) -> str:
         """What somebody may do: `none`, `read`, `triage`, `write`, `maintain` or `admin`.

@@ -141,7 +141,8 @@ def _comment_event(
         return None
     body = _text(comment.get("body"))
     if action == "created":
-        return Commented(guid, sender, issue, comment_id, body)
+        at = _text(comment.get("created_at"))
+        return Commented(guid, sender, issue, comment_id, body, at=at)
     if action == "edited":
         return _edited(guid, sender, issue, comment_id, data) if sender == author else None
     return None
@@ -157,5 +158,6 @@ def _edited(
     before = _map(_map(data.get("changes")).get("body")).get("from")
     if not isinstance(before, str):
         return None
-    body = _text(_map(data.get("comment")).get("body"))
-    return Commented(guid, sender, issue, comment_id, body, _text(before))
+    comment = _map(data.get("comment"))
+    at = _text(comment.get("updated_at"))
+    return Commented(guid, sender, issue, comment_id, _text(comment.get("body")), before, at)

@@ -7,18 +7,33 @@ from typing import assert_never
 from app.actions import Action
 from app.events import (
     AgentAnswered,
+    AgentsSuggested,
+    ClockStruck,
     Closed,
     Commented,
     EffectFailed,
     Event,
     FilesCommitted,
     Labeled,
+    Notified,
+    QuestionAsked,
     QuestionsGenerated,
     Reopened,
+    ToPeople,
     Unlabeled,
     Vanished,
 )
-from app.handlers import answers, comments, lifecycle, start, writing
+from app.handlers import (
+    answers,
+    clock,
+    comments,
+    lifecycle,
+    outlets,
+    requests,
+    start,
+    suggestions,
+    writing,
+)
 from app.handlers.facts import Facts
 
 
@@ -41,6 +56,16 @@ def handle(event: Event, facts: Facts) -> list[Action]:
             return start.generated(event, facts)
         case AgentAnswered():
             return answers.answered(event, facts)
+        case AgentsSuggested():
+            return suggestions.suggested(event, facts)
+        case QuestionAsked():
+            return requests.asked(event, facts)
+        case ToPeople():
+            return requests.to_people(event, facts)
+        case ClockStruck():
+            return clock.struck(event, facts)
+        case Notified():
+            return outlets.notified(event, facts)
         case FilesCommitted():
             return writing.committed(event, facts)
         case EffectFailed():

@@ -7,33 +7,39 @@ from dataclasses import replace
 from app.actions import Action
 from app.events import AgentAnswered
 from app.features.model import FeatureState, Question
-from app.handlers.asking import BARON, advance, ask_agent, escalate, person, settle
+from app.handlers import chatting, gaps
+from app.handlers.asking import advance, ask_agent, people_from, put, settle
+from app.handlers.clocks import stopped
 from app.handlers.drawing import draw
+from app.handlers.escalating import BARON, escalate
 from app.handlers.facts import Facts
 from app.handlers.turn import Turn
+from app.questions.agreement import same
 from app.questions.model import Answer, QuestionState
 
 
 def accepted(confidence: int, threshold: int) -> bool:
-    """Whether an answer is good enough (specs/1, FR-005); at threshold 100 none is."""
+    """At threshold 100 every answer goes to a person, however sure the agent is."""
     return confidence >= threshold and threshold < 100
 
 
 def answered(event: AgentAnswered, facts: Facts) -> list[Action]:
-    """Judge an answer, or do without one."""
+    """Judge an answer, or find somebody else where there is none."""
     feature = facts.feature
     if feature is None or feature.state is FeatureState.GONE:
         return []
     turn = Turn(facts, feature)
     question = turn.question(event.question)
-    if question is None or question.state is not QuestionState.ASKING:
+    if question is None or question.state is QuestionState.CANCELLED:
         return []
-    if question.ask_round != event.ask_round:
+    if event.chat:
+        chatting.answered(turn, question, event)
+    elif event.ask_round < question.since_round or event.ask_round in question.heard:
         return []  # an answer to what was asked before; the one that counts is on its way
-    if event.answer is None:
-        _unavailable(turn, question, event.role, event.error)
-    else:
-        _judge(turn, question, event.answer, event.role)
+    elif question.state is QuestionState.ASKING and question.ask_round == event.ask_round:
+        _in_time(turn, question, event)
+    elif not _late(turn, question, event):
+        return []
     if feature.state is not FeatureState.STOPPED:
         advance(turn)
     draw(turn)
@@ -41,20 +47,32 @@ def answered(event: AgentAnswered, facts: Facts) -> list[Action]:
 
 
 def _handle(turn: Turn, role: str) -> str:
+    if role.startswith("tool/"):
+        return role
     return turn.facts.policy.handles.get(role, f"@{role}")
 
 
-def _judge(turn: Turn, question: Question, answer: Answer, role: str) -> None:
-    handle = _handle(turn, role)
-    answer = replace(answer, agent=handle)
+def _in_time(turn: Turn, question: Question, event: AgentAnswered) -> None:
+    if event.answer is None:
+        _unavailable(turn, question, event)
+        return
+    question = turn.put(replace(question, heard=(*question.heard, event.ask_round)))
+    answer = replace(event.answer, agent=_handle(turn, event.role))
+    answer = gaps.take_out(turn, question, answer)
+    question = turn.question(question.number) or question
+    if gaps.blocks(turn, question):
+        turn.put(replace(stopped(question), state=QuestionState.PENDING))
+        return
+    _judge(turn, question, answer)
+
+
+def _record(turn: Turn, question: Question, answer: Answer, verdict: str, round_: int) -> None:
     threshold = question.routed.threshold if question.routed else 80
-    good = accepted(answer.confidence, threshold)
-    question = turn.put(replace(question, tentative=answer, state=QuestionState.ANSWERED))
     turn.record(
         "answer",
-        handle,
+        answer.agent,
         question,
-        round=question.ask_round,
+        round=round_,
         content=answer.content,
         rationale=answer.rationale,
         confidence=answer.confidence,
@@ -64,28 +82,106 @@ def _judge(turn: Turn, question: Question, answer: Answer, role: str) -> None:
         backend=answer.backend,
         model=answer.model,
         threshold=threshold,
-        verdict="accepted" if good else "escalated",
-        source=handle,
+        verdict=verdict,
+        source=answer.agent,
         validated_by=None,
     )
+
+
+def _judge(turn: Turn, question: Question, answer: Answer) -> None:
+    threshold = question.routed.threshold if question.routed else 80
+    different = [other for other in question.others if not same(other, answer, question.choices)]
+    good = accepted(answer.confidence, threshold) and not different
+    round_ = question.ask_round
+    question = turn.put(
+        replace(
+            question,
+            tentative=answer,
+            others=tuple(different),
+            state=QuestionState.ANSWERED,
+            # somebody who used /ask waits for the answer here, not in a specification
+            shown=question.shown or bool(question.person_asking),
+        )
+    )
+    _record(turn, question, answer, "accepted" if good else "escalated", round_)
     question = turn.question(question.number) or question
-    if good:
-        settle(turn, question, QuestionState.ACCEPTED, answer=answer.content, source=handle)
+    if question.queued is not None:
+        _take_queued(turn, question)
+    elif good:
+        settle(turn, question, QuestionState.ACCEPTED, answer=answer.content, source=answer.agent)
+    elif different:
+        to_a_person(turn, question, _disagreement(answer, different))
     else:
-        because = f"{handle} is {answer.confidence} % sure, and {threshold} % is needed"
+        because = f"{answer.agent} is {answer.confidence} % sure, and {threshold} % is needed"
         if threshold >= 100:
             because = "every answer on this topic is decided by people"
-        escalate(turn, question, person(turn.feature, question.routed), because)
+        to_a_person(turn, question, because)
 
 
-def _unavailable(turn: Turn, question: Question, role: str, error: str) -> None:
-    handle = _handle(turn, role)
-    turn.record("agent.failed", handle, question, round=question.ask_round, error=error)
+def _disagreement(answer: Answer, different: list[Answer]) -> str:
+    names = ", ".join(dict.fromkeys(other.agent for other in different))
+    return f"{answer.agent} and {names} answer differently"
+
+
+def to_a_person(turn: Turn, question: Question, because: str) -> None:
+    """Ask the first person or team of the chain, else whoever wanted the feature."""
+    question = replace(question, asked=None)
+    if not put(turn, question, people_from(turn, question), because):
+        escalate(turn, question, 0, turn.feature.started_by, because)
+
+
+def _take_queued(turn: Turn, question: Question) -> None:
+    queued = question.queued
+    if queued is not None:
+        settle(
+            turn,
+            question,
+            QuestionState.CORRECTED,
+            answer=queued.text,
+            source=f"@{queued.by}",
+            by=queued.by,
+        )
+
+
+def _unavailable(turn: Turn, question: Question, event: AgentAnswered) -> None:
+    handle = _handle(turn, event.role)
+    turn.record("agent.failed", handle, question, round=question.ask_round, error=event.error)
     question = turn.question(question.number) or question
     fallback = question.routed.fallback if question.routed else None
-    if fallback and fallback not in question.tried:
+    if question.queued is not None:
+        _take_queued(turn, question)
+    elif fallback and fallback not in question.tried:
         turn.record("fallback", BARON, question, agent=_handle(turn, fallback))
         ask_agent(turn, turn.question(question.number) or question, fallback)
+    else:
+        to_a_person(turn, question, f"Agent unavailable ({handle})")
+
+
+def _late(turn: Turn, question: Question, event: AgentAnswered) -> bool:
+    """An answer that somebody else's overtook: a second opinion. False if it changes nothing."""
+    known = {question.tentative, *question.others}
+    if event.answer is None or question.state in {QuestionState.PENDING, QuestionState.ANSWERED}:
+        return False
+    answer = replace(event.answer, agent=_handle(turn, event.role))
+    if answer in known:
+        return False
+    question = turn.put(replace(question, heard=(*question.heard, event.ask_round)))
+    _record(turn, question, answer, "late", event.ask_round)
+    question = turn.question(question.number) or question
+    if question.state is QuestionState.ASKING:
+        turn.put(replace(question, others=(*question.others, answer)))
+    elif question.tentative is None:
+        if not question.settled:
+            turn.put(replace(question, tentative=answer))
+    elif not same(question.tentative, answer, question.choices):
+        _second_opinion(turn, question, answer)
+    return True
+
+
+def _second_opinion(turn: Turn, question: Question, answer: Answer) -> None:
+    """Both are shown, and a person decides; what a person decided already stands."""
+    if question.validated_by == "human":
         return
-    to = person(turn.feature, question.routed)
-    escalate(turn, question, to, f"Agent unavailable ({handle})")
+    question = turn.put(replace(question, others=(*question.others, answer)))
+    if question.settled and question.tentative is not None:
+        to_a_person(turn, question, _disagreement(question.tentative, [answer]))

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from app.actions import AskAgent, CommitFiles
-from app.features.document import specification
-from app.features.model import Feature, FeatureState, Question
+from app.actions import AskAgent, SuggestAgents
+from app.features.model import Added, FeatureState, Question
+from app.handlers import people
+from app.handlers.clocks import rungs_of, stamp, stopped, wound
+from app.handlers.escalating import BARON, admit, escalate
+from app.handlers.specifying import write_specification
 from app.handlers.turn import Turn
+from app.questions import dependencies, topics
+from app.questions.chain import Rung
 from app.questions.model import Inquiry, QuestionState, Routed
 
-BARON = "@baron"
+__all__ = ["BARON", "advance", "ask", "ask_agent", "inquiry", "put", "settle"]
 
 
 def advance(turn: Turn) -> None:
     """Ask what can be asked now, and say where the feature stands after it."""
-    for question in turn.questions:
+    # the most valuable first: people may not have time for all of them
+    for question in sorted(turn.questions, key=lambda one: (-one.value, one.number)):
         if question.state is QuestionState.PENDING and _ready(turn, question):
             ask(turn, question)
+    admit(turn)
+    if turn.feature.run == 0:
+        return  # questions on an issue that is no feature
     states = {question.state for question in turn.questions}
     if states & {QuestionState.ASKING, QuestionState.ANSWERED}:
         turn.enter(FeatureState.ASKING)
@@ -29,14 +37,17 @@ def advance(turn: Turn) -> None:
 
 
 def _ready(turn: Turn, question: Question) -> bool:
+    if question.circle:
+        return True
     earlier = [turn.question(number) for number in question.depends_on]
     return all(other is None or other.ended for other in earlier)
 
 
 def ask(turn: Turn, question: Question) -> None:
     """Route a question and put it to whoever the rule names."""
-    routed = turn.facts.policy.routes.route(question.topic, question.target)
-    question = turn.put(replace(question, routed=routed, tried=()))
+    routed = _routed(turn, question)
+    question = turn.put(replace(question, routed=routed, tried=(), rung=0, asked=None))
+    rungs = rungs_of(turn, question)
     turn.record(
         "routing",
         BARON,
@@ -49,58 +60,130 @@ def ask(turn: Turn, question: Question) -> None:
         override=routed.override,
         note=routed.note,
         target=question.target,
+        next=[rung.answerer for rung in rungs[1:]],
     )
     question = turn.question(question.number) or question
-    role = routed.answerer.removeprefix("agent/")
-    if not routed.answerer.startswith("agent/"):
-        escalate(turn, question, person(turn.feature, routed), _why_a_person(routed))
-    elif not _takes_part(turn, routed):
-        because = f"A {turn.feature.spec.title} asks no knowledge agent"
-        if turn.feature.spec.knowledge:
-            because = f"{routed.agent} takes no part in a {turn.feature.spec.title} feature"
-        escalate(turn, question, person(turn.feature, routed), because)
-    else:
-        ask_agent(turn, question, role)
+    if question.circle:
+        because = f"these questions wait for each other: {question.circle}"
+        put(turn, question, people_from(turn, question), because)
+        return
+    if routed.note == topics.UNKNOWN:
+        turn.do(
+            SuggestAgents(
+                key=f"f{turn.feature.id}:{question.name}:suggest",
+                feature_id=turn.feature.id,
+                question=question.number,
+                topic=question.topic,
+                text=question.text,
+            )
+        )
+    put(turn, question, 0, "")
 
 
-def _takes_part(turn: Turn, routed: Routed) -> bool:
-    handles = turn.facts.policy.handles
-    return routed.agent in {handles.get(role) for role in turn.feature.spec.knowledge}
+def _routed(turn: Turn, question: Question) -> Routed:
+    routed = turn.facts.policy.routes.route(question.topic, question.target)
+    if not question.rerouted:
+        return routed
+    role = question.rerouted.removeprefix("agent/")
+    return replace(
+        routed,
+        answerer=question.rerouted,
+        agent=turn.facts.policy.handles.get(role),
+        rule=f"/route by {question.rerouted_by}",
+        override=True,
+        note=None,
+    )
 
 
-def _why_a_person(routed: Routed) -> str:
+def people_from(turn: Turn, question: Question) -> int:
+    """The rung of the first person or team of the chain; there always is one."""
+    rungs = rungs_of(turn, question)
+    return next((n for n, rung in enumerate(rungs) if rung.is_people), len(rungs))
+
+
+def put(turn: Turn, question: Question, start: int, because: str) -> bool:
+    """Ask the first answerer from rung `start` on that can be asked. False if there is none."""
+    for number, rung in enumerate(rungs_of(turn, question)):
+        if number < start:
+            continue
+        if rung.is_people:
+            who = people.resolve(turn, question, rung)
+            if who == question.asked:
+                continue  # the same person under another name was asked already
+            why = because or _why_a_person(question)
+            escalate(turn, question, number, who, why)
+            return True
+        unfit = _unfit(turn, question, rung)
+        if unfit:
+            because = because or unfit
+            continue
+        ask_agent(turn, replace(question, rung=number, note=because), _role(rung))
+        return True
+    return False
+
+
+def _role(rung: Rung) -> str:
+    return rung.name if rung.kind == "agent" else rung.answerer
+
+
+def _unfit(turn: Turn, question: Question, rung: Rung) -> str:
+    """Why this agent or tool cannot be asked; empty if it can."""
+    policy, spec = turn.facts.policy, turn.feature.spec
+    if rung.kind == "tool":
+        missing = rung.name not in policy.tools
+        return f"There is no tool {rung.name} here" if missing else ""
+    if _role(rung) in question.tried:
+        return f"{policy.handles.get(rung.name, rung.name)} was asked already"
+    if turn.feature.run == 0 or question.asker or question.rerouted:
+        return ""  # whoever asks on their own is not bound to the feature's roles
+    if not spec.knowledge:
+        return f"A {spec.title} asks no knowledge agent"
+    if policy.handles.get(rung.name) in {policy.handles.get(role) for role in spec.knowledge}:
+        return ""
+    return f"{policy.handles.get(rung.name)} takes no part in a {spec.title} feature"
+
+
+def _why_a_person(question: Question) -> str:
+    routed = question.routed
+    if routed is None:
+        return ""
     if routed.note:
         return routed.note[:1].upper() + routed.note[1:]
-    if routed.answerer.startswith("tool/"):
-        return f"The tool {routed.answerer.removeprefix('tool/')} is not available yet"
     if routed.override:
         return f"`{routed.rule}` is always decided by people"
     return f"`{routed.rule}` is decided by people"
 
 
 def ask_agent(turn: Turn, question: Question, role: str) -> None:
-    """Have an agent answer; its answer comes back as an event."""
-    question = turn.put(
-        replace(
-            question,
-            state=QuestionState.ASKING,
-            ask_round=question.ask_round + 1,
-            ask_role=role,
-            tried=(*question.tried, role),
-        )
+    """Have an agent or a tool answer; its answer comes back as an event."""
+    question = replace(
+        question,
+        state=QuestionState.ASKING,
+        ask_round=question.ask_round + 1,
+        ask_role=role,
+        tried=(*question.tried, role),
     )
+    rungs = rungs_of(turn, question)
+    if rungs:
+        sla = rungs[min(question.rung, len(rungs) - 1)].sla
+        question = replace(question, clock=wound(turn, question, sla))
+    question = turn.put(question)
+    turn.record("asked", BARON, question, role=role, round=question.ask_round)
     turn.do(
         AskAgent(
             key=f"f{turn.feature.id}:{question.name}:ask:{question.ask_round}",
             feature_id=turn.feature.id,
             question=question.number,
             ask_round=question.ask_round,
-            inquiry=_inquiry(turn, question, role),
+            inquiry=inquiry(turn, question, role),
+            repo=turn.place.repo,
+            installation=turn.place.installation,
         )
     )
 
 
-def _inquiry(turn: Turn, question: Question, role: str) -> Inquiry:
+def inquiry(turn: Turn, question: Question, role: str) -> Inquiry:
+    """What the agent is given: the question and its context, nothing of the repository."""
     earlier = [turn.question(number) for number in question.depends_on]
     return Inquiry(
         role=role,
@@ -114,46 +197,7 @@ def _inquiry(turn: Turn, question: Question, role: str) -> Inquiry:
         added_context=tuple(added.text for added in question.added),
         earlier=tuple((other.text, other.answer) for other in earlier if other and other.settled),
         capability=question.routed.capability if question.routed else None,
-    )
-
-
-_PEOPLE: dict[str, Callable[[Feature], str]] = {
-    "requester": lambda feature: feature.started_by,
-    "author": lambda feature: feature.author,
-    # Who started it may triage here, so that they count as a maintainer until one is configured.
-    "maintainer": lambda feature: feature.started_by,
-}
-
-
-def person(feature: Feature, routed: Routed | None) -> str:
-    """The first person or team of the chain, as written in a comment; else the requester."""
-    chain = [routed.answerer, *(rung for rung, _ in routed.escalate_to)] if routed else []
-    for rung in chain:
-        kind, _, name = rung.partition("/")
-        if kind == "team":
-            return f"{feature.place.repo.partition('/')[0]}/{name}"
-        if kind == "human":
-            return _PEOPLE[name](feature) if name in _PEOPLE else name
-    return feature.started_by
-
-
-def escalate(turn: Turn, question: Question, to: str, because: str) -> None:
-    """Put a question to a person, with everything needed to decide (specs/1, FR-007, FR-008)."""
-    question = turn.put(
-        replace(question, state=QuestionState.ESCALATED, asked=to, note=because, shown=True)
-    )
-    tentative = question.tentative
-    turn.record(
-        "escalation",
-        BARON,
-        question,
-        to=to,
-        because=because,
-        tentative=tentative.content if tentative else None,
-        confidence=tentative.confidence if tentative else None,
-        rationale=tentative.rationale if tentative else None,
-        uncertainty_reasons=list(tentative.uncertainty_reasons) if tentative else [],
-        threshold=question.routed.threshold if question.routed else None,
+        said=tuple((said.by, said.text) for said in question.chat),
     )
 
 
@@ -165,17 +209,25 @@ def settle(
     answer: str,
     source: str,
     by: str = "",
+    warning: str = "",
 ) -> None:
-    """Give a question its answer; `by` is the person who settled it, empty for the gate."""
-    validated = "human" if by else None
+    """Give a question its answer; `by` is the person who settled it, empty for the gate.
+
+    If it had another answer before, what rested on that one is asked again.
+    """
+    validated, before = ("human" if by else None), question.answer
     question = turn.put(
         replace(
-            question,
+            stopped(question),
             state=state,
             answer=answer,
             source=source,
             validated_by=validated,
             settled_by=by,
+            settled_at=stamp(turn.facts.now),
+            warning=warning,
+            queued=None,
+            chat_with="",
         )
     )
     turn.record(
@@ -186,29 +238,30 @@ def settle(
         answer=answer,
         source=source,
         validated_by=validated,
+        warning=warning or None,
     )
+    if before and before != answer:
+        _reopen_what_rests_on(turn, question.number)
 
 
-def write_specification(turn: Turn) -> None:
-    """Commit what was settled; the same text again is no new commit."""
-    feature = turn.feature
-    revision = feature.spec_revision + 1
-    turn.update(state=FeatureState.WRITING, spec_revision=revision, problem="")
-    settled = [question for question in turn.questions if question.settled]
-    decisions = "".join(f"\nDecision: {question.name}" for question in settled)
-    title = " ".join(feature.title.split())[:60]
-    turn.do(
-        CommitFiles(
-            key=f"f{feature.id}:spec",
-            feature_id=feature.id,
-            place=feature.place,
-            branch=feature.branch,
-            base=feature.default_branch,
-            files=((f"{feature.folder}/spec.md", specification(feature, turn.questions)),),
-            message=(
-                f"Specify: {title}\n\nFrom the answers on #{feature.place.number}."
-                f"\n\nAgent: baron{decisions}"
-            ),
-            revision=revision,
+def _reopen_what_rests_on(turn: Turn, number: int) -> None:
+    needs = {question.number: question.depends_on for question in turn.questions}
+    for resting in dependencies.resting_on(number, needs):
+        question = turn.question(resting)
+        if question is None or not question.settled:
+            continue
+        because = f"it rests on Q{number}, whose answer was changed"
+        earlier = Added(question.settled_by or question.source, f"Earlier: {question.answer}")
+        turn.record("reopened", BARON, question, because=because, answer=question.answer)
+        question = turn.question(resting) or question
+        turn.put(
+            replace(
+                question,
+                state=QuestionState.PENDING,
+                note=because,
+                added=(*question.added, earlier),
+                since_round=question.ask_round + 1,
+                others=(),
+                tentative=None,
+            )
         )
-    )

@@ -23,6 +23,7 @@ from app.commands import (
     Help,
     Learn,
     Parsed,
+    ParseError,
     Pause,
     Plan,
     Questions,
@@ -42,7 +43,23 @@ from app.commands import (
 from app.events import Commented
 from app.features.model import FeatureState
 from app.features.types import BY_LABEL
-from app.handlers import confirm, context, correct, help, questions, status
+from app.handlers import (
+    ask,
+    chat,
+    chatting,
+    config,
+    confirm,
+    context,
+    correct,
+    delegate,
+    halting,
+    help,
+    offers,
+    questions,
+    route,
+    status,
+    why,
+)
 from app.handlers.asking import advance
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts, Permission
@@ -50,31 +67,69 @@ from app.handlers.outcome import Outcome, refusal
 from app.handlers.turn import Turn
 from app.texts import replies
 
+AT_MOST = 10
+"""Commands in one comment."""
+
 
 def commented(event: Commented, facts: Facts) -> list[Action]:
-    """Carry out the commands of a comment; text without a command is none of our business."""
+    """Carry out the commands of a comment; other text is looked at only where we talk with it."""
     parsed = _new_commands(event)
-    if event.sender.bot or not (parsed.commands or parsed.errors):
+    if event.sender.bot:
         return []
+    if not (parsed.commands or parsed.errors):
+        return _plain(event, facts)
     if _is_stranger(event, facts):
-        return [_react(event, facts, "confused")]
-    if facts.feature is None or facts.feature.run == 0:
+        return [] if facts.quiet else [_react(event, facts, "confused")]
+    if facts.feature is None or _nothing_here(facts, parsed):
         return _without_feature(event, facts, parsed)
     if facts.feature.state is FeatureState.GONE:
+        return []
+    if facts.quiet:
         return []
     turn = Turn(facts, facts.feature)
     turn.do(_react(event, facts, "eyes"))
     outcomes = [_carry_out(turn, located.command, event) for located in parsed.commands]
     if any(outcome.changed for outcome in outcomes):
-        advance(turn)
+        if turn.feature.state is not FeatureState.STOPPED:
+            advance(turn)
         draw(turn)
     _answer(turn, event, parsed, outcomes)
     return turn.actions()
 
 
+def _nothing_here(facts: Facts, parsed: Parsed) -> bool:
+    """No feature was started, nothing was asked, and nothing is asked now."""
+    if facts.feature is not None and facts.feature.run:
+        return False
+    return not facts.questions and not any(
+        isinstance(located.command, Ask) for located in parsed.commands
+    )
+
+
+def _plain(event: Commented, facts: Facts) -> list[Action]:
+    """Text without a command: a turn of an open conversation, or perhaps an answer."""
+    if facts.feature is None or event.before is not None or not facts.questions:
+        return []
+    turn = Turn(facts, facts.feature)
+    login = event.sender.login
+    talking = next((q for q in turn.questions if q.chat_with == login), None)
+    if talking is not None:
+        if len(talking.chat) >= chatting.LONGEST or turn.feature.state is FeatureState.STOPPED:
+            return []
+        turn.do(_react(event, facts, "eyes"))
+        chatting.say(turn, talking, login, event.body, event.comment_id)
+        return turn.actions()
+    said = offers.offer(turn, event)
+    if said:
+        key = _reply_key(event)
+        body = replies.reply([said], feature=str(turn.place), key=key)
+        turn.do(ShowComment(key, turn.feature.id, turn.place, body))
+    return turn.actions()
+
+
 def _new_commands(event: Commented) -> Parsed:
     """What the comment says; of an edited one only what was not in it before."""
-    parsed = parse(event.body)
+    parsed = _bounded(parse(event.body))
     if event.before is None:
         return parsed
     before = parse(event.before)
@@ -90,6 +145,17 @@ def _new_commands(event: Commented) -> Parsed:
     return Parsed(tuple(commands), errors)
 
 
+def _bounded(parsed: Parsed) -> Parsed:
+    """The first commands of a comment; thousands of them would hold up everybody else."""
+    if len(parsed.commands) + len(parsed.errors) <= AT_MOST:
+        return parsed
+    errors = parsed.errors[: AT_MOST - 1]
+    kept = parsed.commands[:AT_MOST]
+    last = parsed.commands[AT_MOST].line if len(parsed.commands) > AT_MOST else 1
+    more = ParseError(last, f"One comment may hold {AT_MOST} commands; write another.")
+    return Parsed(kept, (*errors, more))
+
+
 def _is_stranger(event: Commented, facts: Facts) -> bool:
     """No right to triage, not the issue's author, and never asked."""
     login = event.sender.login.lower()
@@ -99,6 +165,7 @@ def _is_stranger(event: Commented, facts: Facts) -> bool:
         facts.permission < Permission.TRIAGE
         and login not in {event.issue.author.lower(), author.lower()}
         and login not in asked
+        and not asked & facts.teams
     )
 
 
@@ -109,16 +176,34 @@ def _react(event: Commented, facts: Facts, content: str) -> React:
     return React(key, feature, event.issue.place, content, event.comment_id)
 
 
+def _reply_key(event: Commented) -> str:
+    """One reply to a comment, however often that is edited."""
+    return f"reply:{event.issue.place.repo_id}:{event.comment_id}"
+
+
+_OURS = (Confirm, Correct, Context, Chat, Ask, Answer, Questions, Why, Status, Config, Help)
+"""Commands that no other bot is likely to be meant with."""
+
+
 def _without_feature(event: Commented, facts: Facts, parsed: Parsed) -> list[Action]:
-    outcomes = [_outside(located.command, facts) for located in parsed.commands]
+    """Other bots have commands, too: without a feature only what is clearly ours is answered."""
+    on_pull = event.issue.pull_request
+    commands = [
+        located.command
+        for located in parsed.commands
+        if located.addressed or (isinstance(located.command, _OURS) and not on_pull)
+    ]
+    errors = [error for error in parsed.errors if error.addressed]
+    if facts.quiet or not (commands or errors):
+        return []
+    outcomes = [_outside(command, facts) for command in commands]
     actions: list[Action] = [_react(event, facts, "eyes")]
-    said = [replies.not_understood(error.line, error.reason) for error in parsed.errors]
-    said += [outcome.said for outcome in outcomes if outcome.said]
-    bad = bool(parsed.errors) or any(outcome.refused for outcome in outcomes)
+    said = [replies.not_understood(error.line, error.reason) for error in errors]
+    said += list(dict.fromkeys(outcome.said for outcome in outcomes if outcome.said))
+    bad = bool(errors) or any(outcome.refused for outcome in outcomes)
     actions.append(_react(event, facts, "confused" if bad else "+1"))
     if said:
-        place = event.issue.place
-        key = f"reply:{event.delivery}"
+        place, key = event.issue.place, _reply_key(event)
         body = replies.reply(said, feature=str(place), key=key)
         actions.append(ShowComment(key, None, place, body))
     return actions
@@ -128,6 +213,8 @@ def _outside(command: Command, facts: Facts) -> Outcome:
     match command:
         case Help():
             return help.help()
+        case Config():
+            return config.config(facts)
         case _:
             return refusal(command.name, replies.no_feature(BY_LABEL))
 
@@ -137,20 +224,41 @@ def _carry_out(turn: Turn, command: Command, event: Commented) -> Outcome:
     match command:
         case Confirm():
             return confirm.confirm(turn, command, event)
-        case Correct():
+        case Correct() | Answer():
             return correct.correct(turn, command, event)
         case Context():
             return context.context(turn, command, event)
+        case Chat():
+            return chat.chat(turn, command, event)
+        case Ask():
+            return ask.ask(turn, command, event)
+        case Route():
+            return route.route(turn, command, event)
+        case Delegate():
+            return delegate.delegate(turn, command, event)
+        case Snooze():
+            return delegate.snooze(turn, command, event)
+        case Why():
+            return why.why(turn, command)
+        case Pause():
+            return halting.pause(turn, command, event)
+        case Resume():
+            return halting.resume_(turn, command, event)
+        case Stop():
+            return halting.stop(turn, command, event)
+        case Retry():
+            return halting.retry(turn, command, event)
         case Questions():
             return questions.questions(turn, command)
         case Status():
             return status.status(turn)
+        case Config():
+            return config.config(turn.facts)
         case Help():
             return help.help()
         case (
-            Chat() | Ask() | Answer() | Route() | Delegate() | Snooze() | Why() | Retro() | Learn()
-            | Secretary() | Plan() | Tasks() | Go() | Assign() | Allow() | Review() | Apply()
-            | Config() | Pause() | Resume() | Stop() | Retry()
+            Retro() | Learn() | Secretary() | Plan() | Tasks() | Go() | Assign() | Allow()
+            | Review() | Apply()
         ):  # fmt: skip
             return refusal(command.name, replies.not_available())
         case _:
@@ -169,6 +277,6 @@ def _answer(turn: Turn, event: Commented, parsed: Parsed, outcomes: list[Outcome
     bad = bool(parsed.errors) or any(outcome.refused for outcome in outcomes)
     turn.do(_react(event, turn.facts, "confused" if bad else "+1"))
     if said:
-        key = f"reply:{event.delivery}"
+        key = _reply_key(event)
         body = replies.reply(said, feature=str(turn.place), key=key)
         turn.do(ShowComment(key, turn.feature.id, turn.place, body))

@@ -28,16 +28,31 @@ def draw(turn: Turn) -> None:
     feature = turn.feature
     if feature.state is FeatureState.GONE:
         return
-    key = f"f{feature.id}:status"
-    body = status_comment(feature, turn.questions, key=key)
-    turn.do(ShowComment(key, feature.id, feature.place, body))
-    label = _LABELS[feature.state]
-    turn.do(ShowLabel(f"f{feature.id}:label", feature.id, feature.place, label))
-    if feature.state is FeatureState.STOPPED or turn.facts.policy.comments == "none":
+    if feature.run:
+        key = f"f{feature.id}:status"
+        body = status_comment(feature, turn.questions, key=key)
+        turn.do(ShowComment(key, feature.id, feature.place, body))
+        label = _LABELS[feature.state]
+        turn.do(ShowLabel(f"f{feature.id}:label", feature.id, feature.place, label))
+    if feature.state is FeatureState.STOPPED:
         return
     for question in turn.questions:
-        if question.shown:
+        if question.shown and _has_comment(turn, question):
             _draw_question(turn, question)
+
+
+def _has_comment(turn: Turn, question: Question) -> bool:
+    """With `comments: outcomes` a question has none before it is answered; with `none`, never.
+
+    Whoever used `/ask` is always answered where they asked.
+    """
+    match turn.facts.policy.comments:
+        case "none":
+            return bool(question.person_asking)
+        case "outcomes":
+            return bool(question.person_asking) or question.waits_for_a_person or question.ended
+        case _:
+            return True
 
 
 def _draw_question(turn: Turn, question: Question) -> None:
@@ -46,7 +61,7 @@ def _draw_question(turn: Turn, question: Question) -> None:
     waiting = tuple(
         other.name
         for other in turn.questions
-        if question.number in other.depends_on and not other.ended
+        if question.number in other.depends_on and not other.ended and not question.circle
     )
     body = question_comment(feature, question, waiting, key=key)
     turn.do(ShowComment(key, feature.id, feature.place, body))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.features.model import Feature, Question
+from app.questions.calendars import ALWAYS, Calendar
 from app.questions.model import Routed
 
 
@@ -30,6 +31,20 @@ class Routes(Protocol):
         """By precedence: override, route, suggested target, default."""
         ...
 
+    def answerer(self, name: str) -> str | None:
+        """The agent that a role, an alias or a handle means: `agent/architect`; else None."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HumanLoad:
+    """How much people are asked (specs/1, US3); None is without limit."""
+
+    open: int | None = None
+    """Open questions for one person."""
+    per_day: int | None = None
+    """New questions for one person and day."""
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -41,6 +56,47 @@ class Policy:
     question_limit: int = 6
     comments: str = "all"
     """`all`, `outcomes` (no comment for a single question) or `none` (only the status)."""
+    default_sla: str = "24h"
+    people: Mapping[str, str] = field(default_factory=dict)
+    """Alias → login or `team/SLUG`."""
+    calendars: Mapping[str, Calendar] = field(default_factory=dict)
+    """Answerer, login or `default` → when they work."""
+    tools: frozenset[str] = frozenset()
+    """Names of the tools there are."""
+    load: HumanLoad = HumanLoad()
+    keep: timedelta = timedelta(days=30)
+    """How long a settled question is shown by `/questions`."""
+    remind: int = 50
+    """Per cent of the time after which whoever is asked is reminded; 0 never."""
+    explained: str = ""
+    """The configuration with its origins, for `/config`."""
+
+    def calendar(self, *names: str) -> Calendar:
+        """The calendar of the first name that has one, else everybody's."""
+        for name in (*names, "default"):
+            if name in self.calendars:
+                return self.calendars[name]
+        return ALWAYS
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An entry of the log, for `/why`."""
+
+    seq: int
+    at: str
+    kind: str
+    question: str | None
+    actor: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a person has to answer already, in all repositories of the installation."""
+
+    open: int = 0
+    today: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +110,15 @@ class Facts:
     feature: Feature | None = None
     questions: tuple[Question, ...] = field(default_factory=tuple)
     next_seq: int = 1
+    teams: frozenset[str] = frozenset()
+    """Those of the asked teams, as `owner/slug`, that the sender is a member of."""
+    load: Mapping[str, Load] = field(default_factory=dict)
+    """Login or `owner/slug` in lower case → what they have to answer."""
+    lines: tuple[Line, ...] = ()
+    """The log, if it is needed for this event."""
+    labels: tuple[str, ...] | None = None
+    """The issue's labels as they are now; None if GitHub was not asked."""
+    closed: bool | None = None
+    """Whether the issue is closed now; deliveries may be late and out of order."""
+    quiet: bool = False
+    """The sender has had enough attention for now: no reaction and no reply to them."""

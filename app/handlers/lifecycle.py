@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+
 from app.actions import Action, DropEffects
 from app.events import Closed, Reopened, Unlabeled, Vanished
-from app.features.model import Feature, FeatureState
+from app.features.model import NO_CLOCK, Feature, FeatureState
 from app.features.types import type_of
 from app.handlers.asking import BARON, advance
+from app.handlers.clocks import shifted, stamp
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts
+from app.handlers.generating import generate_again
 from app.handlers.turn import Turn
 
 
@@ -20,17 +25,18 @@ def _running(feature: Feature | None) -> bool:
 
 def unlabeled(event: Unlabeled, facts: Facts) -> list[Action]:
     """Taking the label off pauses the feature."""
-    spec = type_of(event.label)
-    if spec is None or not _running(facts.feature) or event.label in event.issue.labels:
+    if type_of(event.label) is None or facts.feature is None or not _running(facts.feature):
         return []
-    if facts.feature is None or facts.feature.type is not spec.type:
-        return []
-    return _stop(facts, facts.feature, event.sender.login, f"the label `{spec.label}` was removed")
+    labels = facts.labels if facts.labels is not None else event.issue.labels
+    if any(type_of(label) for label in labels):
+        return []  # set again since, or another one still stands
+    because = f"the label `{facts.feature.spec.label}` was removed"
+    return _stop(facts, facts.feature, event.sender.login, because)
 
 
 def closed(event: Closed, facts: Facts) -> list[Action]:
     """Closing the issue pauses the feature; a finished one is left as it is."""
-    if facts.feature is None or not _running(facts.feature):
+    if facts.feature is None or not _running(facts.feature) or facts.closed is False:
         return []
     if facts.feature.state is FeatureState.DONE:
         return []
@@ -39,10 +45,17 @@ def closed(event: Closed, facts: Facts) -> list[Action]:
 
 def _stop(facts: Facts, feature: Feature, who: str, because: str) -> list[Action]:
     turn = Turn(facts, feature)
-    turn.update(state=FeatureState.STOPPED, stopped_because=because)
-    turn.record("paused", f"@{who}", because=because)
+    halt(turn, who, because)
     draw(turn)
     return turn.actions()
+
+
+def halt(turn: Turn, who: str, because: str) -> None:
+    """Ask nothing more; all clocks stand still until `resume`."""
+    turn.update(
+        state=FeatureState.STOPPED, stopped_because=because, paused_at=stamp(turn.facts.now)
+    )
+    turn.record("paused", f"@{who}", because=because)
 
 
 def reopened(event: Reopened, facts: Facts) -> list[Action]:
@@ -50,7 +63,8 @@ def reopened(event: Reopened, facts: Facts) -> list[Action]:
     feature = facts.feature
     if feature is None or feature.state is not FeatureState.STOPPED or not feature.run:
         return []
-    if feature.spec.label not in event.issue.labels:
+    labels = facts.labels if facts.labels is not None else event.issue.labels
+    if facts.closed or not any(type_of(label) for label in labels):
         return []
     turn = Turn(facts, feature)
     resume(turn, event.sender.login)
@@ -59,16 +73,26 @@ def reopened(event: Reopened, facts: Facts) -> list[Action]:
 
 
 def resume(turn: Turn, who: str) -> None:
-    """Go on where the feature was."""
-    turn.update(stopped_because="")
+    """Go on where the feature was, with the time that was left."""
+    if turn.feature.paused_at:
+        since = datetime.fromisoformat(turn.feature.paused_at)
+        for question in turn.questions:
+            if question.clock != NO_CLOCK:
+                turn.put(replace(question, clock=shifted(turn, question, since)))
+    turn.update(stopped_because="", paused_at="")
     turn.record("resumed", f"@{who}")
-    if turn.questions:
-        if turn.feature.commit and all(question.ended for question in turn.questions):
-            turn.enter(FeatureState.DONE)
-        else:
-            advance(turn)
+    feature = turn.feature
+    if not any(not question.asker for question in turn.questions):
+        # What was to be generated may have been lost, or have come while nobody was to be asked.
+        generate_again(turn)
+    elif feature.written == feature.spec_revision and feature.written and _all_ended(turn):
+        turn.enter(FeatureState.DONE)
     else:
-        turn.enter(FeatureState.SPECIFYING)
+        advance(turn)
+
+
+def _all_ended(turn: Turn) -> bool:
+    return all(question.ended for question in turn.questions)
 
 
 def vanished(event: Vanished, facts: Facts) -> list[Action]:

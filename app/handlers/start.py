@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
 
-from app.actions import Action, GenerateQuestions, React, ShowComment
+from app.actions import Action, React, ShowComment
 from app.events import Labeled, QuestionsGenerated
-from app.features.model import Feature, FeatureState, Question, global_id
-from app.features.types import FeatureRequest, TypeSpec, type_of
+from app.features.model import FeatureState, Question, global_id
+from app.features.types import TypeSpec, type_of
 from app.handlers.asking import BARON, advance
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts, Permission
+from app.handlers.generating import generate
 from app.handlers.lifecycle import resume
 from app.handlers.turn import Turn
+from app.questions import dependencies
 from app.questions.model import Draft
 from app.texts.replies import reply, start_refused
 from app.texts.safe import slug_words, visible
@@ -22,14 +26,19 @@ def labeled(event: Labeled, facts: Facts) -> list[Action]:
     """Start the feature that the label names, or go on with one that was paused."""
     spec = type_of(event.label)
     feature = facts.feature
-    if spec is None or event.issue.pull_request or event.issue.closed:
+    if spec is None or event.issue.pull_request or event.issue.closed or facts.closed:
         return []
+    if facts.labels is not None and not any(type_of(label) is spec for label in facts.labels):
+        return []  # taken off again before this came
     if facts.permission < Permission.TRIAGE:
         return _refuse(event)
     if feature is None or feature.state is FeatureState.GONE:
         return []
     turn = Turn(facts, feature)
     if feature.state is FeatureState.STOPPED and feature.run:
+        if feature.type is not spec.type:
+            turn.record("type", f"@{event.sender.login}", before=feature.type.value, to=spec.type)
+            turn.update(type=spec.type)
         resume(turn, event.sender.login)
     elif feature.state in {FeatureState.NEW, FeatureState.STOPPED, FeatureState.FAILED}:
         _begin(turn, event, spec)
@@ -57,7 +66,7 @@ def branch_name(number: int, title: str) -> str:
 def _begin(turn: Turn, event: Labeled, spec: TypeSpec) -> None:
     issue = event.issue
     body = visible(issue.body)
-    if turn.questions and turn.feature.state is FeatureState.FAILED:
+    if _has_own_questions(turn.questions) and turn.feature.state is FeatureState.FAILED:
         advance(turn)
         return
     turn.update(
@@ -85,43 +94,43 @@ def _begin(turn: Turn, event: Labeled, spec: TypeSpec) -> None:
         branch=turn.feature.branch,
     )
     turn.do(React(f"react:issue:{issue.place}:eyes", turn.feature.id, issue.place, "eyes"))
-    turn.do(
-        GenerateQuestions(
-            key=f"f{turn.feature.id}:generate:{turn.feature.run}",
-            feature_id=turn.feature.id,
-            run=turn.feature.run,
-            request=FeatureRequest(turn.feature.title, body, spec.type),
-            limit=turn.facts.policy.question_limit,
-        )
-    )
+    generate(turn)
+
+
+def _has_own_questions(questions: Sequence[Question]) -> bool:
+    """Whether @baron's reading of the issue has raised its questions."""
+    return any(not question.asker for question in questions)
 
 
 def generated(event: QuestionsGenerated, facts: Facts) -> list[Action]:
     """Number the questions and ask them."""
     feature = facts.feature
-    if feature is None or event.run != feature.run or facts.questions:
+    if feature is None or event.run != feature.run or _has_own_questions(facts.questions):
         return []
     if feature.state is FeatureState.GONE:
         return []
     turn = Turn(facts, feature)
     if event.error:
         turn.record("failed", BARON, what="questions", reason=event.error)
-        turn.update(state=FeatureState.FAILED, problem="No questions could be generated.")
+        if feature.state is not FeatureState.STOPPED:
+            turn.update(state=FeatureState.FAILED, problem="No questions could be generated.")
     else:
         turn.record("generated", BARON, generator=event.generator, count=len(event.drafts))
-        for number, draft in enumerate(event.drafts, start=1):
-            _create(turn, feature, number, draft)
+        first = max((question.number for question in turn.questions), default=0) + 1
+        for number, draft in enumerate(event.drafts, start=first):
+            _create(turn, number, draft, first, len(event.drafts))
+        _mark_circles(turn)
         if feature.state is not FeatureState.STOPPED:
             advance(turn)
     draw(turn)
     return turn.actions()
 
 
-def _create(turn: Turn, feature: Feature, number: int, draft: Draft) -> None:
+def _create(turn: Turn, number: int, draft: Draft, first: int, count: int) -> None:
     question = turn.put(
         Question(
             number=number,
-            gid=global_id(feature.id, number),
+            gid=global_id(turn.feature.id, number),
             topic=draft.topic,
             text=draft.text,
             target=draft.target,
@@ -129,8 +138,9 @@ def _create(turn: Turn, feature: Feature, number: int, draft: Draft) -> None:
             why=draft.why,
             choices=draft.choices,
             recommended=draft.recommended,
-            depends_on=tuple(n for n in draft.depends_on if 0 < n < number),
+            depends_on=tuple(first + n - 1 for n in draft.depends_on if 1 <= n <= count),
             category=draft.category,
+            value=draft.impact * draft.uncertainty,
         )
     )
     turn.record(
@@ -148,3 +158,16 @@ def _create(turn: Turn, feature: Feature, number: int, draft: Draft) -> None:
         depends_on=[f"Q{n}" for n in question.depends_on],
         category=draft.category,
     )
+
+
+def _mark_circles(turn: Turn) -> None:
+    """Questions that wait for each other go to a person, who sees the circle by name."""
+    needs = {question.number: question.depends_on for question in turn.questions}
+    for circle in dependencies.circles(needs):
+        shown = dependencies.shown(circle)
+        for number in circle:
+            question = turn.question(number)
+            if question is not None and not question.circle:
+                turn.record("circle", BARON, question, circle=shown)
+                question = turn.question(number) or question
+                turn.put(replace(question, circle=shown))

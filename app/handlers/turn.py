@@ -7,7 +7,7 @@ from typing import Any
 
 from app.actions import Action, Effect, Record, SaveFeature, SaveQuestion
 from app.features.model import Feature, FeatureState, Place, Question
-from app.handlers.facts import Facts
+from app.handlers.facts import Facts, Load
 
 
 class Turn:
@@ -23,6 +23,7 @@ class Turn:
         self._records: list[Record] = []
         self._effects: dict[str, Effect] = {}
         self._others: list[Action] = []
+        self._load = dict(facts.load)
 
     @property
     def place(self) -> Place:
@@ -34,6 +35,15 @@ class Turn:
 
     def question(self, number: int) -> Question | None:
         return self._questions.get(number)
+
+    def load_of(self, who: str) -> Load:
+        """What a person or team has to answer, with what this turn put to them."""
+        return self._load.get(who.lower(), Load())
+
+    def asked(self, who: str) -> None:
+        """Count one more question for them."""
+        load = self.load_of(who)
+        self._load[who.lower()] = Load(load.open + 1, load.today + 1)
 
     def update(self, **changes: Any) -> None:
         """Change the feature."""

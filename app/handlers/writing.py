@@ -19,7 +19,7 @@ def committed(event: FilesCommitted, facts: Facts) -> list[Action]:
     if event.revision != feature.spec_revision:
         return []  # a newer one is being written
     turn = Turn(facts, feature)
-    turn.update(commit=event.commit)
+    turn.update(commit=event.commit, written=event.revision)
     turn.record(
         "written",
         BARON,
@@ -41,6 +41,10 @@ def failed(event: EffectFailed, facts: Facts) -> list[Action]:
         return []
     turn = Turn(facts, feature)
     turn.record("failed", BARON, what=event.what, reason=event.reason)
+    if event.what == "comment":
+        return turn.actions()  # to draw it again would fail again
+    if event.what == "work" and feature.state not in {FeatureState.STOPPED, FeatureState.DONE}:
+        turn.update(state=FeatureState.FAILED, problem=event.reason)
     if feature.state is FeatureState.WRITING:
         turn.update(state=FeatureState.FAILED, problem=event.reason)
     draw(turn)

@@ -24,14 +24,17 @@ class QuestionState(StrEnum):
     CORRECTED = "corrected"
     """A person gave the answer: settled."""
     DEFERRED = "deferred"
+    """Whoever is to be asked has enough to answer; it is put to them later."""
     TIMEOUT = "timeout"
+    """Nobody of the chain answered in time. It still waits, and can still be answered."""
     CANCELLED = "cancelled"
+    """Given up with `/stop Q`."""
 
 
 SETTLED = frozenset({QuestionState.ACCEPTED, QuestionState.CONFIRMED, QuestionState.CORRECTED})
 """States in which the answer may be written into the specification."""
 
-ENDED = SETTLED | {QuestionState.TIMEOUT, QuestionState.CANCELLED}
+ENDED = SETTLED | {QuestionState.CANCELLED}
 """States that hold up nothing."""
 
 
@@ -67,6 +70,15 @@ class Draft:
     uncertainty: float = 1.0
     category: str = ""
     """The part of the clarify taxonomy it covers, for example `data`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A role that might be able to answer a question of no clear topic, and why."""
+
+    role: str
+    handle: str
+    because: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,8 @@ class Inquiry:
     earlier: tuple[tuple[str, str], ...] = ()
     """Settled answers that it depends on: (question, answer)."""
     capability: str | None = None
+    said: tuple[tuple[str, str], ...] = ()
+    """The conversation so far, where a person talks with @baron: (who, text)."""
 
 
 @dataclass(frozen=True, slots=True)

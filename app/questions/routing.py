@@ -160,6 +160,10 @@ class Router:
             return self._by_rule(shown, self._default, "default", threshold, note="unknown target")
         return self._by_target(shown, answerer, threshold)
 
+    def answerer(self, name: str) -> str | None:
+        """The answerer that a role, an alias or a handle means; None if nobody is called so."""
+        return self._roster.answerer(name)
+
     def _threshold(self, levels: Sequence[str]) -> int:
         number = self._threshold_index.first(levels)
         return DEFAULT_THRESHOLD if number is None else self._thresholds[number]

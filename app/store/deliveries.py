@@ -75,10 +75,13 @@ def hold(connection: Connection, claimed: Claimed) -> None:
     )
 
 
-def put_back(connection: Connection, claimed: Claimed, error: str, *, passing: bool) -> None:
-    """Try again later: a passing fault for ever, one of ours a few times, then it is `dead`."""
+def put_back(connection: Connection, claimed: Claimed, error: str, *, passing: bool) -> bool:
+    """Try again later: a passing fault for ever, one of ours a few times, then it is `dead`.
+
+    Whether it is dead now.
+    """
     dead = not passing and claimed.attempts >= _GIVE_UP
-    connection.execute(
+    updated = connection.execute(
         text(
             "UPDATE deliveries SET state = :state, lease_until = NULL, error = :error,"
             " due_at = now() + :wait WHERE seq = :seq AND fence = :fence AND state = 'new'"
@@ -91,6 +94,7 @@ def put_back(connection: Connection, claimed: Claimed, error: str, *, passing: b
             "fence": claimed.fence,
         },
     )
+    return dead and updated.rowcount == 1
 
 
 def add_own(connection: Connection, guid: str, event: Any, feature: tuple[int, int]) -> None:

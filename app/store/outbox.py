@@ -16,19 +16,34 @@ from app.actions import (
     CommitFiles,
     Effect,
     GenerateQuestions,
+    Notify,
+    OutletEffect,
+    Publish,
     React,
     ShowComment,
     ShowLabel,
+    SuggestAgents,
 )
 from app.store.deliveries import LEASE, FenceLost
 from app.store.engine import from_json, process_name, to_json
 
 _KINDS: dict[str, type[Effect]] = {
     kind.__name__: kind
-    for kind in (ShowComment, React, ShowLabel, CommitFiles, GenerateQuestions, AskAgent)
+    for kind in (
+        ShowComment,
+        React,
+        ShowLabel,
+        CommitFiles,
+        GenerateQuestions,
+        AskAgent,
+        SuggestAgents,
+        Notify,
+        Publish,
+    )
 }
 _PRIORITY = {"React": 1, "ShowComment": 3, "ShowLabel": 6}
 AGENTS = "agents"
+OUTLETS = "outlets"
 
 _PUT = text(
     """
@@ -93,9 +108,11 @@ class Due:
 
 
 def lane_of(effect: Effect) -> str:
-    """Writes to GitHub queue per installation; agents have a lane of their own."""
+    """Writes to GitHub queue per installation; agents and outlets have lanes of their own."""
     if isinstance(effect, AgentEffect):
         return AGENTS
+    if isinstance(effect, OutletEffect):
+        return OUTLETS
     return f"github:{effect.place.installation}"
 
 
@@ -115,14 +132,15 @@ def put(connection: Connection, effect: Effect) -> None:
     )
 
 
-def drop(connection: Connection, feature_id: int) -> None:
-    """Forget everything that waits for a feature."""
+def drop(connection: Connection, feature_id: int, lane: str | None = None) -> None:
+    """Forget everything that waits for a feature, or what waits in one lane."""
     connection.execute(
         text(
             "UPDATE outbox SET state = 'dropped', finished_at = now(), fence = fence + 1"
             " WHERE feature_id = :feature AND state = 'new'"
+            " AND (CAST(:lane AS text) IS NULL OR lane = :lane)"
         ),
-        {"feature": feature_id},
+        {"feature": feature_id, "lane": lane},
     )
 
 
@@ -137,6 +155,15 @@ def claim(connection: Connection, lane: str) -> Due | None:
         _CLAIM, {"lease": LEASE, "owner": process_name(), "lane": lane}
     ).one_or_none()
     return Due(**row._mapping) if row else None
+
+
+def is_held(connection: Connection, key: str) -> bool:
+    """Whether somebody is at work on an effect just now."""
+    found = connection.execute(
+        text("SELECT lease_until > now() FROM outbox WHERE key = :key AND state = 'new'"),
+        {"key": key},
+    ).scalar_one_or_none()
+    return bool(found)
 
 
 def hold(connection: Connection, held: Sequence[Due]) -> None:

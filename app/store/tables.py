@@ -82,6 +82,29 @@ questions = Table(
     Column("topic", Text, nullable=False),
     Column("data", JSONB, nullable=False),
     _moment("updated_at", default=True),
+    _moment("due_at"),
+    Column("asked", Text, nullable=True),
+    _moment("asked_at"),
+    Index("questions_due", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+    Index("questions_open", "asked", postgresql_where=text("state = 'escalated'")),
+)
+
+layers = Table(
+    "layers",
+    metadata,
+    Column("repo", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("text", Text, nullable=True),
+    _moment("updated_at", default=True),
+)
+
+rules = Table(
+    "rules",
+    metadata,
+    Column("revision", BigInteger, primary_key=True, autoincrement=True),
+    Column("text", Text, nullable=False),
+    Column("set_by", Text, nullable=False),
+    _moment("set_at", default=True),
 )
 
 log = Table(

@@ -27,7 +27,11 @@ def _thread(
 ) -> Thread | None:
     suffix = " FOR UPDATE" if lock else ""
     row = connection.execute(
-        text(f"SELECT id, data, log_seq FROM features WHERE {where}{suffix}"),  # noqa: S608
+        # of two repositories that had the name, the newer one is meant
+        text(
+            f"SELECT id, data, log_seq FROM features WHERE {where}"  # noqa: S608
+            f" ORDER BY id DESC LIMIT 1{suffix}"
+        ),
         values,
     ).one_or_none()
     if row is None:
@@ -64,12 +68,28 @@ def read(connection: Connection, repo: str, number: int) -> Thread | None:
     )
 
 
+def read_by_id(connection: Connection, feature_id: int) -> Thread:
+    """The feature with that id, as it stands. Raises `LookupError`."""
+    thread = _thread(connection, "id = :id", {"id": feature_id}, False)
+    if thread is None:
+        raise LookupError(f"there is no feature {feature_id}")
+    return thread
+
+
 def place_of(connection: Connection, feature_id: int) -> tuple[int, int]:
     """A feature's repository id and issue number. Raises `NoResultFound`."""
     row = connection.execute(
         text("SELECT repo_id, number FROM features WHERE id = :id"), {"id": feature_id}
     ).one()
     return row.repo_id, row.number
+
+
+def where(connection: Connection, feature_id: int) -> Place | None:
+    """The issue of a feature, or None if there is no such feature."""
+    data = connection.execute(
+        text("SELECT data->'place' FROM features WHERE id = :id"), {"id": feature_id}
+    ).scalar_one_or_none()
+    return from_json(Place, data) if data else None
 
 
 def ensure(connection: Connection, place: Place) -> Thread:
@@ -115,10 +135,12 @@ def save_feature(connection: Connection, feature: Feature) -> None:
 def save_question(connection: Connection, feature_id: int, question: Question) -> None:
     connection.execute(
         text(
-            "INSERT INTO questions (feature_id, number, gid, state, topic, data)"
-            " VALUES (:feature, :number, :gid, :state, :topic, CAST(:data AS jsonb))"
+            "INSERT INTO questions (feature_id, number, gid, state, topic, data, due_at, asked,"
+            " asked_at) VALUES (:feature, :number, :gid, :state, :topic, CAST(:data AS jsonb),"
+            " CAST(:due AS timestamptz), :asked, CAST(:since AS timestamptz))"
             " ON CONFLICT (feature_id, number) DO UPDATE SET state = excluded.state,"
-            " topic = excluded.topic, data = excluded.data, updated_at = now()"
+            " topic = excluded.topic, data = excluded.data, due_at = excluded.due_at,"
+            " asked = excluded.asked, asked_at = excluded.asked_at, updated_at = now()"
         ),
         {
             "feature": feature_id,
@@ -127,8 +149,94 @@ def save_question(connection: Connection, feature_id: int, question: Question) -
             "state": question.state.value,
             "topic": question.topic,
             "data": json.dumps(to_json(question)),
+            "due": question.clock.next_at or None,
+            "asked": (question.asked or "").lower() or None,
+            "since": question.clock.since or None,
         },
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """A question whose clock has struck, and the moment it was set to."""
+
+    feature_id: int
+    repo_id: int
+    issue: int
+    question: int
+    at: str
+
+
+def overdue(connection: Connection, limit: int = 500) -> list[Overdue]:
+    """Questions whose moment has come, the oldest first; a paused feature's clocks stand still."""
+    rows = connection.execute(
+        text(
+            "SELECT q.feature_id, f.repo_id, f.number AS issue, q.number AS question,"
+            " CASE WHEN q.data->'clock'->>'remind_at' <> ''"
+            " AND NOT (q.data->'clock'->>'reminded')::boolean"
+            " THEN q.data->'clock'->>'remind_at' ELSE q.data->'clock'->>'deadline' END AS at"
+            " FROM questions AS q JOIN features AS f ON f.id = q.feature_id"
+            " WHERE q.due_at <= now() AND f.state NOT IN ('stopped', 'gone')"
+            " ORDER BY q.due_at LIMIT :limit"
+        ),
+        {"limit": limit},
+    )
+    return [Overdue(**row._mapping) for row in rows]
+
+
+def load(connection: Connection, feature_id: int | None) -> dict[str, tuple[int, int]]:
+    """Who was asked → open questions in all, and how many were put to them since midnight UTC.
+
+    Of the feature's own installation, so that one organisation's questions do not hold up another.
+    """
+    rows = connection.execute(
+        text(
+            "SELECT q.asked, count(*) FILTER (WHERE q.state = 'escalated') AS open,"
+            " count(*) FILTER (WHERE q.asked_at >= date_trunc('day', now(), 'UTC')) AS today"
+            " FROM questions AS q JOIN features AS f ON f.id = q.feature_id"
+            " WHERE q.asked IS NOT NULL AND (q.state = 'escalated' OR q.asked_at >="
+            " date_trunc('day', now(), 'UTC')) AND f.installation ="
+            " (SELECT installation FROM features WHERE id = :feature) GROUP BY q.asked"
+        ),
+        {"feature": feature_id},
+    )
+    return {row.asked: (row.open, row.today) for row in rows}
+
+
+def open_for(connection: Connection, repo_id: int, number: int) -> list[str]:
+    """Whom the open questions of an issue were put to; empty if nobody is waited for."""
+    rows = connection.execute(
+        text(
+            "SELECT DISTINCT q.asked FROM questions AS q JOIN features AS f"
+            " ON f.id = q.feature_id WHERE f.repo_id = :repo AND f.number = :number"
+            " AND q.asked IS NOT NULL"
+            " AND q.state IN ('escalated', 'timeout', 'asking', 'deferred')"
+        ),
+        {"repo": repo_id, "number": number},
+    )
+    return list(rows.scalars())
+
+
+def settled_in(connection: Connection, repo: str, limit: int = 500) -> list[tuple[str, Question]]:
+    """The settled questions of a repository, newest first, each with its feature's name."""
+    rows = connection.execute(
+        text(
+            "SELECT f.repo || '#' || f.number AS feature, q.data FROM questions AS q"
+            " JOIN features AS f ON f.id = q.feature_id WHERE lower(f.repo) = lower(:repo)"
+            " AND q.state IN ('accepted', 'confirmed', 'corrected')"
+            " ORDER BY q.updated_at DESC LIMIT :limit"
+        ),
+        {"repo": repo, "limit": limit},
+    )
+    return [(row.feature, from_json(Question, row.data)) for row in rows]
+
+
+def feature_of(connection: Connection, gid: str) -> tuple[int, int] | None:
+    """The feature and number of the question with that global name, or None."""
+    row = connection.execute(
+        text("SELECT feature_id, number FROM questions WHERE gid = :gid"), {"gid": gid}
+    ).one_or_none()
+    return (row.feature_id, row.number) if row else None
 
 
 def listing(connection: Connection, limit: int = 100) -> Sequence[Feature]:

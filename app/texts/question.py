@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from app.features.model import Feature, Question
 from app.questions.model import Answer, QuestionState
 from app.texts.marker import marker
@@ -40,26 +42,50 @@ def _heading(question: Question) -> str:
 
 def _settled(question: Question) -> str:
     lines = [_heading(question), "", f"{_verdict(question)}", ""]
-    lines += [f"> {line}" for line in harmless(question.answer, 8000).splitlines() or ["—"]]
+    lines += _answer_text(question.answer)
+    if question.warning:
+        lines += ["", f"⚠️ Take it with care: {harmless(question.warning, 400)}."]
+    if question.person_asking and question.tentative and question.validated_by is None:
+        lines += ["", *sources(question.tentative)]
     lines += ["", *_fold("What was asked, and what was proposed", _asked_details(question))]
     lines += [f"<sub>Not right? `/correct {question.name} <the answer>`</sub>"]
     return "\n".join(lines)
 
 
+SHORT = 1200
+"""Characters of an answer that are shown at once; a longer one is folded."""
+WHOLE = 20_000
+"""Characters of an answer that a comment shows at all; the log has the rest."""
+
+
+def _answer_text(text: str) -> list[str]:
+    """A quoted answer: a long one folded, up to what a comment may hold."""
+    shown = harmless(text, WHOLE).splitlines() or ["—"]
+    quoted = [f"> {line}" for line in shown]
+    if len(text) <= SHORT:
+        return quoted
+    rest = ["", "…the log has the whole answer: `kr log`."] if len(text) > WHOLE else []
+    start = one_line(text, 300)
+    return [f"> {harmless(start, 400)}", "", *_fold("The whole answer", [*quoted, *rest])]
+
+
 def _verdict(question: Question) -> str:
+    if question.warning and question.validated_by is None:
+        return f"⌛ The answer of {persona(question.source)} is used."
     by = f"**{question.settled_by}**"
     if question.state is QuestionState.CONFIRMED:
         return f"✅ Confirmed by {by}; the answer is from {question.source}."
     if question.state is QuestionState.CORRECTED:
         return f"✅ Answered by {by}."
+    if question.person_asking:
+        return f"✅ {persona(question.source)} answers {question.person_asking}:"
     confidence = question.tentative.confidence if question.tentative else 0
     return f"✅ {persona(question.source)} is {confidence} % sure of this, which is enough."
 
 
 def _open(question: Question, waiting: tuple[str, ...]) -> str:
     lines = [_heading(question), ""]
-    if question.state is QuestionState.ASKING:
-        lines += ["⏳ Asked again with what was added; the answer will appear here.", ""]
+    lines += _progress(question)
     if question.why:
         lines += [f"**Why it matters:** {harmless(question.why, 1000)}", ""]
     lines += _recommendation(question)
@@ -68,10 +94,59 @@ def _open(question: Question, waiting: tuple[str, ...]) -> str:
     lines += _added(question)
     if question.context:
         lines += [*_fold("From the issue", harmless(question.context, 2000).splitlines())]
-    if question.state is QuestionState.ESCALATED:
+    lines += _candidates(question)
+    if question.waits_for_a_person:
         lines += _who_is_asked(question, waiting)
         lines += _commands(question)
-    return "\n".join(lines)
+    return "\n".join([*lines, "", _routing_line(question)])
+
+
+def _progress(question: Question) -> list[str]:
+    """What goes on while nobody can do anything about it."""
+    match question.state:
+        case QuestionState.ASKING:
+            who = question.ask_role or "an agent"
+            return [f"⏳ {who} is asked; the answer will appear here.", ""]
+        case QuestionState.PENDING:
+            because = f": {harmless(question.note, 400)}" if question.note else ""
+            return [f"⚪ Open again{because}.", ""]
+        case QuestionState.DEFERRED:
+            return [f"💤 {question.asked} has enough to answer just now; it comes later.", ""]
+        case QuestionState.CANCELLED:
+            return [f"✖️ Given up: {harmless(question.note, 400)}.", ""]
+        case _:
+            return []
+
+
+def _candidates(question: Question) -> list[str]:
+    """Who might know, where the topic names nobody."""
+    if not question.candidates or not question.waits_for_a_person:
+        return []
+    lines = ["**Nobody is named for this topic. Who might know:**"]
+    lines += [
+        f"- {persona(one.handle)}: {harmless(one.because, 300)} —"
+        f" `/route {question.name} {one.handle}`"
+        for one in question.candidates
+    ]
+    return [*lines, ""]
+
+
+def _routing_line(question: Question) -> str:
+    if question.routed is None:
+        return ""
+    return f"<sub>Routed to {routing_line(question)} `/why {question.name}` tells more.</sub>"
+
+
+def routing_line(question: Question) -> str:
+    """To whom, by which rule, who is next: one line."""
+    routed = question.routed
+    if routed is None:
+        return ""
+    to = persona(routed.agent) if routed.agent else f"`{routed.answerer}`"
+    rules = {"target": "as suggested", "default": "by default"}
+    rule = rules.get(routed.rule, f"by the rule `{one_line(routed.rule, 80)}`")
+    chain = ", ".join(f"`{answerer}`" for answerer, _ in routed.escalate_to)
+    return f"{to} {rule}{f'; next: {chain}' if chain else ''}."
 
 
 def _recommendation(question: Question) -> list[str]:
@@ -98,15 +173,18 @@ def _tentative(question: Question) -> list[str]:
         return []
     handle = answer.agent
     lines = [f"**Tentative answer** — {persona(handle)}, {answer.confidence} % sure:", ""]
-    lines += [f"> {line}" for line in harmless(answer.content, 6000).splitlines() or ["—"]]
-    lines += [""]
+    lines += [*_answer_text(answer.content), ""]
     if answer.rationale:
         lines += [f"**Rationale:** {harmless(answer.rationale, 2000)}", ""]
     if answer.uncertainty_reasons:
         lines += ["**What makes it uncertain:**"]
         lines += [f"- {harmless(reason, 500)}" for reason in answer.uncertainty_reasons[:8]]
         lines += [""]
-    return lines + sources(answer)
+    lines += sources(answer)
+    for other in question.others:
+        lines += [f"**{other.agent} says otherwise**, {other.confidence} % sure:", ""]
+        lines += [*_answer_text(other.content), "", *sources(other)]
+    return lines
 
 
 def sources(answer: Answer) -> list[str]:
@@ -137,10 +215,14 @@ def _added(question: Question) -> list[str]:
 def _who_is_asked(question: Question, waiting: tuple[str, ...]) -> list[str]:
     note = harmless(one_line(question.note, 400), 500)
     asked = "A maintainer" if question.asked == "maintainer" else f"@{question.asked}"
-    lines = [f"**{asked}** is asked: {note}." if note else f"**{asked}** is asked."]
-    if question.routed and question.routed.sla:
-        lines[0] += f" An answer is hoped for within {question.routed.sla}."
+    if question.state is QuestionState.TIMEOUT:
+        lines = [f"⌛ {note}. It can still be answered, and nobody is reminded any more."]
+    else:
+        lines = [f"**{asked}** is asked: {note}." if note else f"**{asked}** is asked."]
+        lines += _by_when(question)
     held = ", ".join(waiting)
+    if question.person_asking:
+        held = question.person_asking
     lines += [
         f"Until then {held or 'the specification'} waits; nothing is decided without an answer.",
         "",
@@ -148,15 +230,31 @@ def _who_is_asked(question: Question, waiting: tuple[str, ...]) -> list[str]:
     return lines
 
 
+def _by_when(question: Question) -> list[str]:
+    """The deadline, and what happens at it."""
+    clock = question.clock
+    if not clock.deadline:
+        return []
+    by = datetime.fromisoformat(clock.deadline)
+    after = harmless(question.after, 200) or "then it goes on waiting"
+    line = f"An answer is hoped for by {by:%Y-%m-%d %H:%M} UTC; {after}."
+    if clock.snoozed and not clock.reminded:
+        until = datetime.fromisoformat(clock.remind_at)
+        return [f"💤 Put off until {until:%Y-%m-%d %H:%M} UTC. {line}"]
+    return [f"⏰ This is the reminder. {line}" if clock.reminded else line]
+
+
 def _commands(question: Question) -> list[str]:
     name = question.name
+    bound = f"{name}@{question.digest[:6]}"  # goes stale when what was read has changed
     lines = ["```text"]
     if question.tentative is not None:
-        lines.append(f"/confirm {name}")
+        lines.append(f"/confirm {bound}")
     elif question.choice(question.recommended) is not None:
-        lines.append(f"/confirm {name}                  take the recommendation")
+        lines.append(f"/confirm {bound}           take the recommendation")
     lines.append(f"/correct {name} <the answer, or a letter>")
     lines.append(f"/context {name} <what the agent should know>")
+    lines.append(f"/chat {name}                     talk about it")
     return [*lines, "```"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 
 from app.features.model import Feature, Question
 from app.questions.model import QuestionState
@@ -79,6 +80,15 @@ def nothing_to_confirm(question: Question) -> str:
     )
 
 
+def say_which_answer(question: Question) -> str:
+    """Two agents disagree: a bare `/confirm` could mean either."""
+    agent = question.tentative.agent if question.tentative else ""
+    return (
+        f"the answers differ. `/confirm {question.name}` takes the one of {agent};"
+        f" `/correct {question.name} …` says otherwise."
+    )
+
+
 def no_such_option(question: Question, letter: str) -> str:
     letters = ", ".join(choice.letter for choice in question.choices)
     return f"{question.name} has no option {letter}; it has {letters}."
@@ -86,6 +96,47 @@ def no_such_option(question: Question, letter: str) -> str:
 
 def paused(feature: Feature) -> str:
     return f"this feature is paused: {feature.stopped_because}."
+
+
+def not_paused() -> str:
+    return "nothing is paused here."
+
+
+def queued(question: Question) -> str:
+    who = question.ask_role or "the agent"
+    return f"👍 Taken as the answer to {question.name} as soon as {who} is through."
+
+
+def too_many_open(most: int) -> str:
+    return f"you have {most} questions open on this issue. Wait for answers, or `/stop Q…` one."
+
+
+def talks_already(question: Question) -> str:
+    return f"{question.chat_with} is talking about {question.name} just now."
+
+
+def chat_ended(question: Question) -> str:
+    return f"The conversation about {question.name} has ended; the question is still open."
+
+
+def no_such_agent(name: str, known: Sequence[str]) -> str:
+    names = ", ".join(name.lstrip("@") for name in known)
+    return f"{one_line(name, 60).lstrip('@')} is nobody here. There are: {names}."
+
+
+def asked_already(question: Question) -> str:
+    return f"{question.asked} is asked already."
+
+
+def snoozed(question: Question, until: datetime) -> str:
+    return f"💤 {question.name} sleeps until {until:%Y-%m-%d %H:%M} UTC."
+
+
+def is_this_your_answer(name: str, answer: str) -> str:
+    """The command that would make a plain comment the answer; nothing is taken silently."""
+    text = answer.replace("```", "'" * 3)
+    command = f"/correct {name} {text}"
+    return f"Is that your answer to {name}? Then this settles it:\n```text\n{command}\n```"
 
 
 def status_reply(feature: Feature, questions: Sequence[Question]) -> str:
@@ -99,10 +150,15 @@ def status_reply(feature: Feature, questions: Sequence[Question]) -> str:
     return "\n".join(lines)
 
 
+def _is(state: QuestionState) -> Callable[[Question], bool]:
+    return lambda question: question.state is state
+
+
 _WANTED: dict[str, Callable[[Question], bool]] = {
+    **{state.value: _is(state) for state in QuestionState},
+    # as people mean it: everything that is open, everything that is settled
     "pending": lambda question: not question.ended,
     "answered": lambda question: question.settled,
-    "timeout": lambda question: question.state is QuestionState.TIMEOUT,
     "all": lambda question: True,
 }
 QUESTION_FILTERS = tuple(_WANTED)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from app.features.model import Feature, FeatureState, Question
 from app.questions.model import QuestionState
 from app.texts.marker import marker
-from app.texts.question import LIMIT, persona, sources
+from app.texts.question import LIMIT, persona, routing_line, sources
 from app.texts.safe import cell, harmless, one_line
 
 _ICONS = {
@@ -30,6 +30,7 @@ def status_comment(feature: Feature, questions: Sequence[Question], *, key: str)
     parts = [first, f"**@baron** · project manager — {headline(feature, questions)}", ""]
     parts += _table(questions)
     parts += [f"**Next:** {_next(feature, questions)}", ""]
+    parts += _routes(questions)
     parts += _answers(questions)
     parts += [
         "<sub>This comment is kept up to date. `/help` shows the commands; "
@@ -40,7 +41,7 @@ def status_comment(feature: Feature, questions: Sequence[Question], *, key: str)
 
 def headline(feature: Feature, questions: Sequence[Question]) -> str:
     """One sentence on where the feature stands."""
-    waiting = sum(question.state is QuestionState.ESCALATED for question in questions)
+    waiting = sum(question.waits_for_a_person for question in questions)
     settled = sum(question.settled for question in questions)
     match feature.state:
         case FeatureState.NEW | FeatureState.SPECIFYING:
@@ -77,7 +78,7 @@ def _who(question: Question) -> str:
     if question.settled:
         source = question.source
         return f"**{source}**" if question.validated_by is None else source.lstrip("@")
-    if question.state is QuestionState.ESCALATED:
+    if question.waits_for_a_person or question.state is QuestionState.DEFERRED:
         return f"{question.asked}"
     if question.routed and question.routed.agent:
         return f"**{question.routed.agent}**"
@@ -86,6 +87,8 @@ def _who(question: Question) -> str:
 
 def _how(question: Question) -> str:
     match question.state:
+        case QuestionState.ACCEPTED if question.warning:
+            return "used with a warning: nobody looked at it in time"
         case QuestionState.ACCEPTED if question.tentative:
             return f"{question.tentative.confidence} % sure, accepted"
         case QuestionState.CONFIRMED:
@@ -94,6 +97,12 @@ def _how(question: Question) -> str:
             return f"answered by {question.settled_by}"
         case QuestionState.ESCALATED:
             return f"asked: {cell(one_line(question.note, 120))}"
+        case QuestionState.TIMEOUT:
+            return f"nobody answered in time: {cell(one_line(question.note, 120))}"
+        case QuestionState.DEFERRED:
+            return f"later; {question.asked} has enough to answer"
+        case QuestionState.CANCELLED:
+            return cell(one_line(question.note, 120)) or "given up"
         case QuestionState.PENDING:
             after = ", ".join(f"Q{number}" for number in question.depends_on)
             return f"after {after}" if after else "not asked yet"
@@ -108,7 +117,7 @@ def _next(feature: Feature, questions: Sequence[Question]) -> str:
         case FeatureState.ASKING:
             return "answers that are not sure enough come back as a question to a person."
         case FeatureState.WAITING:
-            names = ", ".join(q.name for q in questions if q.state is QuestionState.ESCALATED)
+            names = ", ".join(q.name for q in questions if q.waits_for_a_person)
             return f"answer {names} with `/confirm`, `/correct` or `/context`, in this thread."
         case FeatureState.WRITING:
             return f"`{feature.folder}/spec.md` on branch `{feature.branch}`."
@@ -126,6 +135,16 @@ def _next(feature: Feature, questions: Sequence[Question]) -> str:
             label = feature.spec.label
             problem = harmless(one_line(feature.problem, 500), 600)
             return f"{problem} Then take the label `{label}` off and set it again."
+
+
+def _routes(questions: Sequence[Question]) -> list[str]:
+    """One line for each routing: to whom, by which rule, who is next."""
+    lines = [f"- {question.name}: {routing_line(question)}" for question in questions]
+    lines = [line for question, line in zip(questions, lines, strict=True) if question.routed]
+    if not lines:
+        return []
+    return ["<details><summary>Who was asked, and by which rule</summary>", "", *lines, "",
+            "</details>", ""]  # fmt: skip
 
 
 def _answers(questions: Sequence[Question]) -> list[str]:

@@ -88,7 +88,7 @@ ROUTE = "routes:\n  - pattern: a.*\n    answerer: agent/architect\n"
         ('version: "2"', '1: version: must be "1", in quotes'),
         ("version: 1", '1: version: must be "1", in quotes'),
         ("version: '1'\nrotues: []", '2: rotues: unknown key (did you mean "routes"?)'),
-        ("zzz: 1", "1: zzz: unknown key (known: channels, check_interval, default,"),
+        ("zzz: 1", "1: zzz: unknown key (known: allow_hosts, calendars, channels,"),
         (ROUTE + "    patern: x", '4: routes[0].patern: unknown key (did you mean "pattern"?)'),
         (ROUTE + "    sla: banana", '4: routes[0].sla: "banana" is not a duration'),
         (ROUTE + "    sla: 30", "4: routes[0].sla: 30 needs a unit: 30s, 30m, 30h or 30d"),
@@ -208,8 +208,9 @@ def test_all_errors_of_all_files_are_told_together() -> None:
     assert found("version: 2\nx: 1", "roles: []", "comments: x") == [
         "agents.yaml:1: roles: must be a map",
         'answerers.yaml:1: version: must be "1", in quotes: this program knows no other version',
-        "answerers.yaml:2: x: unknown key (known: channels, check_interval, default,"
-        " default_capability, default_sla, overrides, routes, thresholds, version)",
+        "answerers.yaml:2: x: unknown key (known: allow_hosts, calendars, channels, check_interval,"
+        " default, default_capability, default_sla, hooks, overrides, people, routes, thresholds,"
+        " version)",
         "baron.yaml:1: comments: must be 'all', 'outcomes' or 'none'",
     ]
 

@@ -96,8 +96,10 @@ def test_context_is_asked_again_and_linked(town: Town) -> None:
     )
     about = [entry for entry in entries(town, number) if entry.question == name]
     human = next(entry for entry in about if entry.kind == "human")
+    asked = [entry for entry in about if entry.kind == "asked"][1]
     again = [entry for entry in about if entry.kind == "answer"][1]
-    assert again.links == [human.seq]
+    assert asked.links == [human.seq]
+    assert again.links == [asked.seq]
 
 
 def test_stranger_reader_and_bot(town: Town) -> None:
@@ -114,7 +116,7 @@ def test_stranger_reader_and_bot(town: Town) -> None:
     [
         ("/confirm Q99", "there is no question Q99"),
         ("/cofirm", "Did you mean"),
-        ("/why Q1", "not available yet"),
+        ("/plan", "not available yet"),
         ("/correct", "/correct"),
     ],
 )

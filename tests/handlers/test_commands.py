@@ -110,7 +110,7 @@ def test_correct_changes_a_settled_answer_and_the_specification() -> None:
         ("/confirm q-zzzzzz", "there is no question q-zzzzzz"),
         ("/cofirm", "Did you mean"),
         ("/correct", "/correct"),
-        ("/why Q1", "not available yet"),
+        ("/plan", "not available yet"),
         ("/questions Q7", "there is no question Q7"),
     ],
 )
@@ -213,8 +213,13 @@ def test_commands_on_an_issue_without_a_feature() -> None:
     assert "`feature`" in world.replies()[0]
     world.say("/help")
     assert world.reactions() == ["eyes", "+1"]
-    world.say("/cofirm")
+    assert world.say("/cofirm") == []  # perhaps another bot's
+    world.say("@baron cofirm")
     assert "Did you mean" in world.replies()[0]
+    for text in ("/assign @bob", "/retry", "/review", "/stop", "/plan"):
+        assert world.say(text) == []
+        world.say(f"/baron {text[1:]}")
+        assert world.reactions()[0] == "eyes"
 
 
 def test_help_lists_every_command() -> None:

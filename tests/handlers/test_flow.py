@@ -361,9 +361,11 @@ def test_log_links_related_entries() -> None:
     assert [entry.kind for entry in about] == [
         "question",
         "routing",
+        "asked",
         "answer",
         "escalation",
         "human",
+        "asked",
         "answer",
         "settled",
     ]

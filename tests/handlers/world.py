@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from app.actions import (
     Action,
@@ -45,6 +46,10 @@ class Table:
 
     def route(self, topic: str, target: str | None = None) -> Routed:
         return self.rows.get(topic, routed(topic, "agent/architect", "@duc"))
+
+    def answerer(self, name: str) -> str | None:
+        role = {"duc": "architect", "veuve": "product"}.get(name.lstrip("@"), name)
+        return f"agent/{role}" if role in HANDLES else None
 
 
 def routed(topic: str, answerer: str, agent: str | None, threshold: int = 80, **more) -> Routed:
@@ -89,15 +94,21 @@ class World:
     dropped: bool = False
     comments: str = "all"
     counter: int = 100
+    now: datetime = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+    policy: dict[str, Any] = field(default_factory=dict)
+    """Further fields of the policy."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Further facts."""
 
     def send(self, event: Event, permission: Permission = Permission.TRIAGE) -> list[Action]:
         facts = Facts(
-            now=datetime(2026, 11, 21, 9, 0, tzinfo=UTC),
-            policy=Policy(self.table, HANDLES, 6, self.comments),
+            now=self.now,
+            policy=Policy(self.table, HANDLES, 6, self.comments, **self.policy),
             permission=permission,
             feature=self.feature,
             questions=tuple(self.questions[n] for n in sorted(self.questions)),
             next_seq=len(self.log) + 1,
+            **self.facts,
         )
         self.actions = handle(event, facts)
         for action in self.actions:

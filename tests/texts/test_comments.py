@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.features.document import specification
-from app.features.model import Feature, FeatureState, Question
+from app.features.model import Clock, Feature, FeatureState, Question
 from app.questions.model import Answer, Choice, QuestionState, Routed, Source
 from app.texts.marker import marker, read_marker
 from app.texts.question import LIMIT, question_comment
@@ -42,6 +42,8 @@ QUESTION = Question(
         "A: CSV", "It fits.", 65, ("Two fit.",), (Source("Files", "f.md#x", "Use CSV."),), "@duc"
     ),
     asked="mara",
+    clock=Clock(since="2026-11-21T09:00:00+00:00", deadline="2026-11-21T13:00:00+00:00"),
+    after="then mara is asked",
     note="@duc is 65 % sure, and 80 % is needed",
     shown=True,
     category="data",
@@ -80,9 +82,9 @@ def test_question_reads_as_it_should() -> None:
         "uncertain",
         "Sources",
         "is asked",
-        "within 4h",
+        "by 2026-11-21 13:00 UTC; then mara is asked",
         "Q2 waits",
-        "/confirm Q1",
+        "/confirm Q1@",
         "/correct Q1",
         "/context Q1",
     ]
@@ -96,7 +98,11 @@ def test_question_reads_as_it_should() -> None:
         (QuestionState.ACCEPTED, "is 65 % sure of this"),
         (QuestionState.CONFIRMED, "Confirmed by **mara**"),
         (QuestionState.CORRECTED, "Answered by **mara**"),
-        (QuestionState.ASKING, "Asked again"),
+        (QuestionState.ASKING, "is asked; the answer will appear here"),
+        (QuestionState.TIMEOUT, "It can still be answered"),
+        (QuestionState.DEFERRED, "has enough to answer"),
+        (QuestionState.CANCELLED, "Given up"),
+        (QuestionState.PENDING, "Open again"),
     ],
 )
 def test_question_in_each_state(state: QuestionState, text: str) -> None:

@@ -1,13 +1,13 @@
-"""Durations as people write them: `90s`, `30m`, `24h`, `2d`, `1h30m`."""
+"""Durations as people write them: `90s`, `30m`, `24h`, `2d`, `1h30m`, `1w`."""
 
 from __future__ import annotations
 
 import re
 from datetime import timedelta
 
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-_WHOLE = re.compile(r"(?:[0-9]{1,6}[smhd]){1,4}")
-_PART = re.compile(r"([0-9]+)([smhd])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_WHOLE = re.compile(r"(?:[0-9]{1,6}[smhdw]){1,5}")
+_PART = re.compile(r"([0-9]+)([smhdw])")
 LONGEST = timedelta(days=366)
 
 

@@ -1,0 +1,119 @@
+"""`/pause`, `/resume`, `/stop`, `/retry`: people hold the brake."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.actions import DropAgentWork
+from app.commands import Pause, Resume, Retry, Stop
+from app.events import Commented
+from app.features.model import FeatureState, Question
+from app.handlers.asking import ask
+from app.handlers.clocks import stopped
+from app.handlers.generating import generate_again
+from app.handlers.lifecycle import halt, resume
+from app.handlers.outcome import (
+    DONE,
+    Outcome,
+    find,
+    may_settle,
+    named,
+    not_allowed,
+    refusal,
+    triage_only,
+)
+from app.handlers.turn import Turn
+from app.questions.model import QuestionState
+from app.texts import replies
+
+
+def pause(turn: Turn, command: Pause, event: Commented) -> Outcome:
+    """No new question and no clock until `/resume`; answers that come meanwhile are kept."""
+    if refused := triage_only(turn, "pause"):
+        return refused
+    if turn.feature.state is FeatureState.STOPPED:
+        return refusal("pause", replies.paused(turn.feature))
+    halt(turn, event.sender.login, f"{event.sender.login} said `/pause`; `/resume` goes on")
+    return DONE
+
+
+def resume_(turn: Turn, command: Resume, event: Commented) -> Outcome:
+    """Go on, with the time that was left."""
+    if refused := triage_only(turn, "resume"):
+        return refused
+    if turn.feature.state is not FeatureState.STOPPED:
+        return refusal("resume", replies.not_paused())
+    if event.issue.closed:
+        return refusal("resume", "the issue is closed. Reopen it.")
+    resume(turn, event.sender.login)
+    return DONE
+
+
+def stop(turn: Turn, command: Stop, event: Commented) -> Outcome:
+    """End a conversation, give up a question, or stop the feature."""
+    login = event.sender.login
+    talking = next((q for q in turn.questions if q.chat_with == login), None)
+    if command.question is None and command.task is None and talking is not None:
+        turn.record("chat.ended", f"@{login}", talking)
+        turn.put(replace(turn.question(talking.number) or talking, chat_with=""))
+        return Outcome(replies.chat_ended(talking), changed=True)
+    if refused := triage_only(turn, "stop"):
+        return refused
+    if command.task is not None:
+        return refusal("stop", replies.not_available())
+    if command.question is None:
+        halt(turn, login, f"{login} said `/stop`; `/resume` goes on after all")
+        turn.add(DropAgentWork(turn.feature.id))
+        return DONE
+    question = named(turn, "stop", command.question)
+    if isinstance(question, Outcome):
+        return question
+    if question.ended:
+        return refusal("stop", replies.not_waiting(question))
+    turn.record(
+        "human", f"@{login}", question, action="stop", text=command.text, comment=event.comment_id
+    )
+    question = turn.question(question.number) or question
+    turn.put(replace(stopped(question), state=QuestionState.CANCELLED, note=f"{login} gave it up"))
+    return DONE
+
+
+def retry(turn: Turn, command: Retry, event: Commented) -> Outcome:
+    """Ask the agents of a question again, or try again what failed last."""
+    if command.task is not None:
+        return refusal("retry", replies.not_available())
+    if command.question is not None:
+        return _retry_question(turn, command, event)
+    if refused := triage_only(turn, "retry"):
+        return refused
+    if turn.feature.state is not FeatureState.FAILED:
+        return refusal("retry", "nothing has failed. `/retry Q3` asks the agent of Q3 again.")
+    turn.record("human", f"@{event.sender.login}", action="retry", comment=event.comment_id)
+    if any(not question.asker for question in turn.questions):
+        return DONE
+    generate_again(turn)
+    return Outcome()
+
+
+def _retry_question(turn: Turn, command: Retry, event: Commented) -> Outcome:
+    question = find(turn, "retry", command.question, lambda question: True)
+    if isinstance(question, Outcome):
+        return question
+    if not may_settle(turn, question, event):
+        return not_allowed("retry", question)
+    if not question.waits_for_a_person:
+        return refusal("retry", replies.not_waiting(question))
+    turn.record(
+        "human",
+        f"@{event.sender.login}",
+        question,
+        action="retry",
+        comment=event.comment_id,
+    )
+    question = turn.question(question.number) or question
+    ask(turn, turn.put(_afresh(question)))
+    return DONE
+
+
+def _afresh(question: Question) -> Question:
+    return replace(question, tried=(), others=(), since_round=question.ask_round + 1)

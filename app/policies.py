@@ -1,0 +1,112 @@
+"""The configuration as the handlers know it: one policy for each repository, always fresh."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import time
+from typing import Any
+
+from app.config.explain import explain
+from app.config.inforce import Configurations, Fetch, InForce, Unreachable
+from app.config.loader import Config
+from app.config.models import TOOLS, CalendarRule
+from app.config.problems import Problem
+from app.config.shipped import config_folder
+from app.handlers.facts import HumanLoad, Policy
+from app.questions.calendars import Calendar, parse_days, parse_hours
+from app.questions.durations import duration
+from app.questions.routing import Router
+from app.settings import Settings
+from app.store.engine import Engine
+from app.store.layers import Layers
+
+Rule = Mapping[str, Any]
+
+
+def policy_of(config: Config, explained: str = "") -> Policy:
+    """What the handlers know of a configuration."""
+    baron = config.baron
+    return Policy(
+        routes=Router(config),
+        handles=config.agents.handles(),
+        question_limit=baron.questions.limit,
+        comments=baron.comments,
+        default_sla=config.answerers.default_sla,
+        people={name.lower(): who for name, who in config.answerers.people.items()},
+        calendars=calendars_of(config.answerers.calendars),
+        tools=TOOLS,
+        load=HumanLoad(baron.human_load.open, baron.human_load.per_day),
+        keep=duration(baron.questions.keep),
+        remind=baron.questions.remind,
+        explained=explained,
+    )
+
+
+def calendars_of(rules: Mapping[str, CalendarRule]) -> dict[str, Calendar]:
+    """Answerer → when they work."""
+    return {name: calendar_of(rule) for name, rule in rules.items()}
+
+
+def calendar_of(rule: CalendarRule) -> Calendar:
+    """One calendar. Raises `ValueError`; the configuration has checked that it does not."""
+    opens, closes = parse_hours(rule.hours) if rule.hours else (time(0, 0), None)
+    return Calendar(
+        timezone=rule.timezone,
+        opens=opens,
+        closes=closes,
+        days=parse_days(rule.days),
+        holidays=rule.holidays,
+        closed=frozenset(rule.closed),
+    )
+
+
+async def _unreachable(repo: str, path: str) -> str | None:
+    raise Unreachable(repo)
+
+
+class Policies:
+    """Every repository's policy. Built once; `of` asks GitHub at most every few seconds."""
+
+    def __init__(self, settings: Settings, engine: Engine) -> None:
+        layers = Layers(engine)
+        self._configurations = Configurations(
+            config_folder(settings), layers, rules=layers.newest_rules
+        )
+        self._known: dict[int, tuple[InForce, Policy]] = {}
+        self._server: tuple[Config, Policy] | None = None
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Why the server's files as they are now are not in force."""
+        return self._configurations.server_problems
+
+    def server(self) -> Policy:
+        """The server's own, without what organisations and repositories add."""
+        config = self._configurations.server()
+        if self._server is None or self._server[0] is not config:
+            self._server = (config, policy_of(config))
+        return self._server[1]
+
+    def known(self, repo: str) -> Policy:
+        """What was last heard to be in force in a repository, without asking GitHub."""
+        return asyncio.run(self.of(repo, _unreachable))
+
+    def try_rules(self, rules: Sequence[Rule], by: str) -> None:
+        """Raises `ConfigInvalid` if these rules could not come into force."""
+        policy_of(self._configurations.with_rules(rules, by))
+
+    async def in_force(self, repo: str, fetch: Fetch) -> InForce:
+        """The configuration in force in a repository."""
+        return await self._configurations.of(repo, fetch)
+
+    async def of(self, repo: str, fetch: Fetch) -> Policy:
+        """What is in force in a repository."""
+        in_force = await self.in_force(repo, fetch)
+        known = self._known.get(id(in_force))
+        if known is None or known[0] is not in_force:
+            if len(self._known) > 1000:
+                self._known.clear()
+            known = (in_force, policy_of(in_force.config, explain(in_force)))
+            self._known[id(in_force)] = known
+        return known[1]

@@ -1,0 +1,1 @@
+"""From a feature's log to what can be learned of it. Pure."""

@@ -1,0 +1,283 @@
+"""`KnowledgeRouterService`: the nine methods of specs/1, for the REST API, the CLI and embedders.
+
+It decides nothing itself: every method is an event for the same handlers that GitHub's events
+go to, in one transaction, and returns what is so afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from app.actions import Action, React, ShowComment
+from app.config.problems import ConfigInvalid
+from app.events import AgentAnswered, Commented, Issue, OwnEvent, Person, QuestionAsked, ToPeople
+from app.features.model import Feature, Question
+from app.handlers import handle
+from app.handlers.facts import Facts, Permission, Policy
+from app.intake import apply
+from app.policies import Policies
+from app.questions.model import Answer, Draft, QuestionState
+from app.service_types import (
+    Accepted,
+    AcceptedOrEscalate,
+    AgentHandle,
+    AgentStatus,
+    EscalationRequest,
+    FinalAnswer,
+    HumanResponse,
+    NewQuestion,
+    NotAvailable,
+    NotFound,
+    Refused,
+    RetroReport,
+    Rule,
+)
+from app.store import log, outbox, threads
+from app.store.engine import Connection, Engine
+from app.store.layers import Layers
+from app.store.threads import Thread
+
+_COMMANDS = {"confirm": "/confirm", "correct": "/correct", "add_context": "/context"}
+
+
+class KnowledgeRouterService:
+    """One for a process; methods block for as long as the database takes.
+
+    `ring` is told the queues in which there is work after the commit.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        policies: Policies,
+        ring: Callable[[str], object] = lambda queue: None,
+    ) -> None:
+        self._engine = engine
+        self._policies = policies
+        self._ring = ring
+
+    def route_question(self, question: NewQuestion, by: str) -> AgentHandle:
+        """Route a question and put it to whoever answers. Raises `NotFound`, `Refused`."""
+        if not question.topic.strip() or not question.text.strip():
+            raise Refused("A question needs a topic and a text.")
+        draft = Draft(
+            topic=question.topic,
+            text=question.text,
+            target=question.target,
+            context=question.context,
+            why=question.why,
+            choices=question.choices,
+            recommended=question.recommended,
+        )
+        with self._engine.connect() as connection:
+            thread = _thread(connection, question.feature)
+        after = self._decide(thread, QuestionAsked(thread.feature.id, draft, by))
+        return _handle_of(after.questions[-1])
+
+    def submit_answer(self, handle: AgentHandle | str, answer: Answer) -> AcceptedOrEscalate:
+        """Judge an agent's answer by the threshold. Raises `NotFound`, `Refused`."""
+        if not 0 <= answer.confidence <= 100:
+            raise Refused("The confidence is a whole number from 0 to 100.")
+        gid, round_ = _parts(str(handle))
+        thread, question = self._find(gid)
+        if question.state is not QuestionState.ASKING or round_ not in {None, question.ask_round}:
+            raise Refused(f"{gid} waits for no such answer: it is {question.state.value}.")
+        role = question.ask_role or answer.agent or "agent"
+        event = AgentAnswered(thread.feature.id, question.number, question.ask_round, role, answer)
+        after = _question(self._decide(thread, event), question.number)
+        if after.settled:
+            return Accepted(gid, after.answer, after.source)
+        return _request(after)
+
+    def escalate_to_human(self, gid: str, because: str, by: str) -> EscalationRequest:
+        """Put a question to a person, whatever its agent says. Raises `NotFound`, `Refused`."""
+        thread, question = self._find(gid)
+        if question.ended:
+            raise Refused(f"{gid} is {question.state.value}.")
+        event = ToPeople(thread.feature.id, question.number, because, by)
+        return _request(_question(self._decide(thread, event), question.number))
+
+    def handle_human_response(self, gid: str, response: HumanResponse) -> FinalAnswer:
+        """Confirm, correct or add context, as with the commands. Raises `NotFound`, `Refused`."""
+        thread, question = self._find(gid)
+        ref = f"{question.name}@{response.digest}" if response.digest else question.name
+        text = response.text.replace("\r", "")
+        if response.action != "confirm" and not text.strip():
+            raise Refused(f"{response.action} needs a text.")
+        body = f"{_COMMANDS[response.action]} {ref} {_one_command(text)}"
+        event = _comment(thread.feature, response.by, body)
+        after = _question(self._decide(thread, event), question.number)
+        return FinalAnswer(
+            gid,
+            after.settled,
+            after.state.value,
+            after.answer if after.settled else "",
+            after.source if after.settled else "",
+            after.validated_by if after.settled else None,
+        )
+
+    def dispatch_task(self, task: str, role: str) -> AgentHandle:
+        """Arrives with execution. Raises `NotAvailable`."""
+        raise NotAvailable(f"{role} cannot be given {task}: this version only asks and answers.")
+
+    def get_qa_log(self, feature: str) -> list[log.Entry]:
+        """The whole log of a feature, in order. Raises `NotFound`."""
+        with self._engine.connect() as connection:
+            return log.entries(connection, _thread(connection, feature).feature.id)
+
+    def generate_retro(self, feature: str) -> RetroReport:
+        """The figures of a feature. Raises `NotFound`."""
+        from app.retro.figures import figures
+
+        with self._engine.connect() as connection:
+            thread = _thread(connection, feature)
+            entries = log.entries(connection, thread.feature.id)
+        return figures(str(thread.feature.place), thread.questions, entries)
+
+    def configure_routing(self, rules: Sequence[Rule], by: str) -> int:
+        """Put rules before the server's, in place of those set before; none takes them away.
+
+        In force within ten seconds. Returns their revision. Raises `Refused` with every mistake.
+        """
+        try:
+            self._policies.try_rules(rules, by)
+        except ConfigInvalid as error:
+            raise Refused("; ".join(str(problem) for problem in error.errors)) from error
+        return Layers(self._engine).set_rules(rules, by)
+
+    def get_agent_status(self, handle: AgentHandle | str) -> AgentStatus:
+        """Where the asking stands. Raises `NotFound`."""
+        gid, round_ = _parts(str(handle))
+        thread, question = self._find(gid)
+        number = round_ if round_ is not None else question.ask_round
+        if number != question.ask_round or question.state is not QuestionState.ASKING:
+            return self._past(thread.feature.id, question, number)
+        key = f"f{thread.feature.id}:{question.name}:ask:{number}"
+        with self._engine.connect() as connection:
+            held = outbox.is_held(connection, key)
+        return AgentStatus.RUNNING if held else AgentStatus.QUEUED
+
+    def question(self, gid: str) -> tuple[Feature, Question]:
+        """A question by its global name. Raises `NotFound`."""
+        thread, question = self._find(gid)
+        return thread.feature, question
+
+    def _past(self, feature_id: int, question: Question, number: int) -> AgentStatus:
+        """What became of a round of asking that is over, from the log."""
+        if question.state is QuestionState.CANCELLED:
+            return AgentStatus.CANCELLED
+        with self._engine.connect() as connection:
+            entries = log.entries(connection, feature_id)
+        found = AgentStatus.CANCELLED
+        for entry in entries:
+            if entry.question != question.name:
+                continue
+            if entry.kind == "answer" and entry.data.get("round") == number:
+                return AgentStatus.ANSWERED
+            if entry.kind == "agent.failed" and entry.data.get("round") == number:
+                late = "no answer within" in str(entry.data.get("error"))
+                found = AgentStatus.TIMEOUT if late else AgentStatus.FAILED
+            if entry.kind == "timeout" and entry.data.get("round") == number:
+                found = AgentStatus.TIMEOUT
+        return found
+
+    def _find(self, gid: str) -> tuple[Thread, Question]:
+        with self._engine.connect() as connection:
+            found = threads.feature_of(connection, gid)
+            if found is None:
+                raise NotFound(f"There is no question {gid}. `/questions` shows their ids.")
+            thread = threads.read_by_id(connection, found[0])
+        return thread, _question(thread, found[1])
+
+    def _decide(self, thread: Thread, event: OwnEvent | Commented) -> Thread:
+        """Have the handlers decide, store it, and return the thread as it is then."""
+        policy = self._policies.known(thread.feature.place.repo)
+        now = datetime.now(UTC)
+        with self._engine.begin() as connection:
+            locked = threads.lock_by_id(connection, thread.feature.id) or thread
+            actions = _wanted(handle(event, _facts(locked, policy, now)))
+            queues = apply(connection, actions, now)
+            after = threads.read_by_id(connection, thread.feature.id)
+        for queue in queues:
+            self._ring(queue)
+        return after
+
+
+def _facts(thread: Thread, policy: Policy, now: datetime) -> Facts:
+    return Facts(
+        now=now,
+        policy=policy,
+        permission=Permission.TRIAGE,
+        feature=thread.feature,
+        questions=thread.questions,
+        next_seq=thread.next_seq,
+    )
+
+
+def _wanted(actions: list[Action]) -> list[Action]:
+    """Without what a comment on GitHub would be answered with. Raises `Refused` for a refusal."""
+    kept: list[Action] = []
+    for action in actions:
+        if (
+            isinstance(action, ShowComment)
+            and action.key.endswith(":0")
+            and action.key.startswith("reply:")
+        ):
+            said = action.body.partition("\n")[2].strip()
+            if "😕" in said:
+                raise Refused(said.replace("😕 ", ""))
+        elif not (isinstance(action, React) and action.comment_id == 0):
+            kept.append(action)
+    return kept
+
+
+def _one_command(text: str) -> str:
+    """A text in which no line is taken for a further command."""
+    return "\n".join(f"\u2060{line}" if line.lstrip().startswith(("/", "@")) else line
+                     for line in text.splitlines())  # fmt: skip
+
+
+def _comment(feature: Feature, by: str, body: str) -> Commented:
+    issue = Issue(feature.place, feature.title, "", feature.author)
+    return Commented(f"api:{feature.id}", Person(by), issue, 0, body)
+
+
+def _thread(connection: Connection, feature: str) -> Thread:
+    repo, _, number = feature.rpartition("#")
+    thread = threads.read(connection, repo, int(number)) if number.isdigit() and repo else None
+    if thread is None:
+        raise NotFound(f"There is no feature {feature}: name it as owner/repo#N.")
+    return thread
+
+
+def _question(thread: Thread, number: int) -> Question:
+    return next(question for question in thread.questions if question.number == number)
+
+
+def _parts(handle: str) -> tuple[str, int | None]:
+    gid, _, round_ = handle.partition(":")
+    return gid, int(round_) if round_.isdigit() else None
+
+
+def _handle_of(question: Question) -> AgentHandle:
+    answerer = question.routed.answerer if question.routed else ""
+    return AgentHandle(question.gid, question.ask_round, answerer)
+
+
+def _request(question: Question) -> EscalationRequest:
+    return EscalationRequest(
+        question=question.gid,
+        digest=question.digest,
+        text=question.text,
+        why=question.why,
+        context=question.context,
+        choices=question.choices,
+        recommended=question.recommended,
+        asked=question.asked or "",
+        because=question.note,
+        deadline=question.clock.deadline,
+        tentative=question.tentative,
+        others=question.others,
+        added=tuple((added.by, added.text) for added in question.added),
+    )

@@ -1,0 +1,1 @@
+"""Tools that answer a question by themselves: routes with `answerer: tool/NAME` (specs/2)."""
