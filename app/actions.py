@@ -93,6 +93,30 @@ class CommitFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """An annotation of a check: what is wrong in which line."""
+
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowCheck:
+    """Ensure that a check run of this name stands so on a commit. `key` is its `external_id`."""
+
+    key: str
+    feature_id: int | None
+    place: Place
+    name: str
+    head: str
+    conclusion: str
+    title: str
+    summary: str
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class GenerateQuestions:
     key: str
     feature_id: int
@@ -156,7 +180,7 @@ class DropAgentWork:
 
 
 StateAction = SaveFeature | SaveQuestion | Record | DropEffects | DropAgentWork
-GitHubEffect = ShowComment | React | ShowLabel | CommitFiles
+GitHubEffect = ShowComment | React | ShowLabel | CommitFiles | ShowCheck
 AgentEffect = GenerateQuestions | AskAgent | SuggestAgents
 OutletEffect = Notify | Publish
 Effect = GitHubEffect | AgentEffect | OutletEffect

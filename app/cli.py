@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("app.cli_commands.config", "check the configuration"),
     "log": ("app.cli_commands.log", "show a feature's questions and answers"),
     "retro": ("app.cli_commands.retro", "report on a feature"),
+    "token": ("app.cli_commands.token", "make a token for the API"),
     "version": ("app.cli_commands.version", "print the version"),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.outlets.stream import Stream
 from app.policies import Policies
 from app.queue import Bell
 from app.settings import Settings
@@ -18,6 +19,7 @@ class Deps:
     settings: Settings
     engine: Engine
     bell: Bell
+    stream: Stream
     policies: Policies
     limits: Limits
 
@@ -37,6 +39,7 @@ def build_deps(settings: Settings) -> Deps:
         settings=settings,
         engine=engine,
         bell=Bell(settings.redis_url),
+        stream=Stream(settings.redis_url),
         policies=Policies(settings, engine),
         limits=Limits(
             settings.github_writes_per_minute,

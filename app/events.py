@@ -85,6 +85,17 @@ class Commented:
 
 
 @dataclass(frozen=True, slots=True)
+class PullChanged:
+    """A pull request has a new head: opened, pushed to, or reopened."""
+
+    delivery: str
+    sender: Person
+    issue: Issue
+    head: str
+    """The commit, SHA-1 in hex."""
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionsGenerated:
     feature_id: int
     run: int
@@ -171,7 +182,7 @@ class EffectFailed:
     reason: str
 
 
-GitHubEvent = Labeled | Unlabeled | Closed | Reopened | Vanished | Commented
+GitHubEvent = Labeled | Unlabeled | Closed | Reopened | Vanished | Commented | PullChanged
 OwnEvent = (
     QuestionsGenerated
     | AgentAnswered

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from app.actions import CommitFiles, GitHubEffect, React, ShowComment, ShowLabel
-from app.github import writes
+from app.actions import CommitFiles, GitHubEffect, React, ShowCheck, ShowComment, ShowLabel
+from app.github import checks, writes
 from app.github.client import AppClient, GitHubError, RepoClient
 from app.handlers.drawing import OUR_LABELS
 from app.store.outbox import Due, Later
@@ -107,6 +107,8 @@ async def perform(
                 return await _show_label(attempt, effect)
             case CommitFiles():
                 return await _commit(attempt, effect)
+            case ShowCheck():
+                return await _show_check(attempt, effect)
             case _:
                 assert_never(effect)
     except _Wait as error:
@@ -168,3 +170,16 @@ async def _commit(attempt: Attempt, effect: CommitFiles) -> Outcome:
     _, commit = await attempt.write(writes.make_commit(attempt.client, effect, head))
     await attempt.write(writes.move_branch(attempt.client, effect, head, commit))
     return Done({"commit": commit})
+
+
+async def _show_check(attempt: Attempt, effect: ShowCheck) -> Outcome:
+    """One run for each commit, whatever became of earlier tries."""
+    due = attempt.due
+    run = due.result.get("check_id") or await checks.find_check(attempt.client, effect)
+    if run is None and due.doubtful and due.looks < LOOKS:
+        return Again(Later(LAG, doubtful=True, looked=True, counted=False))
+    if run is None:
+        run = await attempt.write(checks.create_check(attempt.client, effect))
+    else:
+        await attempt.write(checks.update_check(attempt.client, run, effect))
+    return Done({"check_id": run})

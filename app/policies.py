@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Mapping, Sequence
 from datetime import time
 from typing import Any
@@ -13,7 +14,7 @@ from app.config.loader import Config
 from app.config.models import TOOLS, CalendarRule
 from app.config.problems import Problem
 from app.config.shipped import config_folder
-from app.handlers.facts import HumanLoad, Policy
+from app.handlers.facts import HumanLoad, Policy, Wrong
 from app.questions.calendars import Calendar, parse_days, parse_hours
 from app.questions.durations import duration
 from app.questions.routing import Router
@@ -39,6 +40,7 @@ def policy_of(config: Config, explained: str = "") -> Policy:
         load=HumanLoad(baron.human_load.open, baron.human_load.per_day),
         keep=duration(baron.questions.keep),
         remind=baron.questions.remind,
+        hooks={name: frozenset(hook.events) for name, hook in config.answerers.hooks.items()},
         explained=explained,
     )
 
@@ -73,6 +75,7 @@ class Policies:
         self._configurations = Configurations(
             config_folder(settings), layers, rules=layers.newest_rules
         )
+        self._knowing = threading.Lock()
         self._known: dict[int, tuple[InForce, Policy]] = {}
         self._server: tuple[Config, Policy] | None = None
 
@@ -90,11 +93,23 @@ class Policies:
 
     def known(self, repo: str) -> Policy:
         """What was last heard to be in force in a repository, without asking GitHub."""
-        return asyncio.run(self.of(repo, _unreachable))
+        with self._knowing:  # the locks within belong to one event loop at a time
+            return asyncio.run(self.of(repo, _unreachable))
+
+    async def wrong_with(
+        self, repo: str, path: str, text: str | None, fetch: Fetch
+    ) -> tuple[Wrong, ...]:
+        """What would be wrong with a layer, put on what surrounds it; nothing if it is deleted."""
+        problems = await self._configurations.try_layer(repo, path, text, fetch)
+        return tuple(Wrong(one.file, one.line, one.where, one.what) for one in problems)
 
     def try_rules(self, rules: Sequence[Rule], by: str) -> None:
         """Raises `ConfigInvalid` if these rules could not come into force."""
         policy_of(self._configurations.with_rules(rules, by))
+
+    def server_config(self) -> Config:
+        """The server's own configuration, with the rules set while running."""
+        return self._configurations.server()
 
     async def in_force(self, repo: str, fetch: Fetch) -> InForce:
         """The configuration in force in a repository."""

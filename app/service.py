@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from app.actions import Action, React, ShowComment
 from app.config.problems import ConfigInvalid
 from app.events import AgentAnswered, Commented, Issue, OwnEvent, Person, QuestionAsked, ToPeople
-from app.features.model import Feature, Question
+from app.features.model import Feature, FeatureState, Question
 from app.handlers import handle
 from app.handlers.facts import Facts, Permission, Policy
-from app.intake import apply
+from app.intake import carry_out
 from app.policies import Policies
 from app.questions.model import Answer, Draft, QuestionState
 from app.service_types import (
@@ -72,6 +72,8 @@ class KnowledgeRouterService:
         )
         with self._engine.connect() as connection:
             thread = _thread(connection, question.feature)
+        if thread.feature.state is FeatureState.GONE:
+            raise Refused(f"{question.feature} is gone: its issue was deleted or transferred.")
         after = self._decide(thread, QuestionAsked(thread.feature.id, draft, by))
         return _handle_of(after.questions[-1])
 
@@ -197,9 +199,9 @@ class KnowledgeRouterService:
         with self._engine.begin() as connection:
             locked = threads.lock_by_id(connection, thread.feature.id) or thread
             actions = _wanted(handle(event, _facts(locked, policy, now)))
-            queues = apply(connection, actions, now)
+            done = carry_out(connection, actions, locked, policy, now)
             after = threads.read_by_id(connection, thread.feature.id)
-        for queue in queues:
+        for queue in done.queues:
             self._ring(queue)
         return after
 
@@ -245,7 +247,8 @@ def _comment(feature: Feature, by: str, body: str) -> Commented:
 
 def _thread(connection: Connection, feature: str) -> Thread:
     repo, _, number = feature.rpartition("#")
-    thread = threads.read(connection, repo, int(number)) if number.isdigit() and repo else None
+    is_number = number.isascii() and number.isdecimal() and len(number) < 19
+    thread = threads.read(connection, repo, int(number)) if is_number and repo else None
     if thread is None:
         raise NotFound(f"There is no feature {feature}: name it as owner/repo#N.")
     return thread

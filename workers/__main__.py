@@ -14,11 +14,13 @@ from app.deps import Deps, build_deps
 from app.queue import AGENTS, EVENTS, OUTBOX
 from app.settings import Settings
 from app.store.beat import Beat
+from app.store.engine import Connection
 from workers import jobs
 from workers.drain import Drain
 from workers.events import Events
 from workers.listen import listen
 from workers.outbox import Outbox
+from workers.outlets import Outlets
 from workers.timer import Timer
 
 KINDS = (EVENTS, OUTBOX, AGENTS, "timer")
@@ -60,7 +62,7 @@ def start(kind: str, deps: Deps, crash: Callable[[str], None] = lambda point: No
     if kind == EVENTS:
         _events(deps, crash)
     elif kind == OUTBOX:
-        _carry(OUTBOX, deps, Outbox(deps, crash))
+        _carry(OUTBOX, deps, Outbox(deps, crash), Outlets(deps, crash))
     elif kind == AGENTS:
         from app.agents.team import build_team
         from workers.agents import Agents
@@ -81,14 +83,26 @@ def _events(deps: Deps, crash: Callable[[str], None]) -> None:
     beat.stop()
 
 
-def _carry(queue: str, deps: Deps, drain: Drain) -> None:
-    beat = Beat(deps.engine, queue, drain.renew)
+def _carry(queue: str, deps: Deps, *drains: Drain) -> None:
+    """Run loops that share a queue and a process; each takes what is its own."""
+
+    def renew(connection: Connection) -> None:
+        for drain in drains:
+            drain.renew(connection)
+
+    def ring() -> None:
+        for drain in drains:
+            drain.ring()
+
+    beat = Beat(deps.engine, queue, renew)
     beat.start()
-    jobs.serve(queue, drain.ring)
-    drain.start()
-    threading.Thread(target=_die_with, args=(drain,), daemon=True).start()
+    jobs.serve(queue, ring)
+    for drain in drains:
+        drain.start()
+        threading.Thread(target=_die_with, args=(drain,), daemon=True).start()
     listen(queue, deps.settings)
-    drain.stop()
+    for drain in drains:
+        drain.stop()
     beat.stop()
 
 

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.config.inforce import Fetch, Unreachable
+from app.deciding import NOBODY, Sender, wants_issue, wants_permission
 from app.deps import Deps
-from app.events import Commented, Event, GitHubEvent, OwnEvent
+from app.events import Commented, Event, GitHubEvent, OwnEvent, PullChanged
 from app.features.model import Place
 from app.github.client import AppClient, GitHubError
 from app.handlers.facts import Permission, Policy
-from app.intake import NOBODY, Sender, give_up, process, read, wants_issue, wants_permission
+from app.intake import give_up, process, read
 from app.queue import EVENTS
 from app.store import deliveries, threads
 from app.store.deliveries import Claimed, FenceLost
@@ -64,7 +65,7 @@ class Events:
             event = read(claimed)
             sender, policy = self._loop.run(self._ask_github(event))
             with self._deps.engine.begin() as connection:
-                queues = process(connection, claimed, event, policy, sender, self._crash)
+                done = process(connection, claimed, event, policy, sender, self._crash)
         except FenceLost:
             logger.info("delivery %s was taken over", claimed.guid)
         except (GitHubError, OperationalError) as error:
@@ -74,8 +75,9 @@ class Events:
             self._put_back(claimed, error, passing=False)
         else:
             self._crash("after-event-commit")
-            for queue in queues:
+            for queue in done.queues:
                 self._deps.bell.ring(queue)
+            self._deps.stream.publish(done.events)
 
     async def _ask_github(self, event: Event | None) -> tuple[Sender, Policy]:
         """What the decision needs to know that only GitHub knows. Raises `GitHubError`."""
@@ -86,6 +88,8 @@ class Events:
             return NOBODY, self._deps.policies.server()
         if isinstance(event, OwnEvent):
             return NOBODY, await self._policy(place)
+        if isinstance(event, PullChanged):
+            return await self._proposal(event, place)
         with self._deps.engine.connect() as connection:
             asked = threads.open_for(connection, place.repo_id, place.number)
         sender = NOBODY
@@ -108,6 +112,18 @@ class Events:
         teams = [who for who in asked if "/" in who and await client.is_member(who, login)]
         quiet = not self._patience.has(event.issue.place.installation, login)
         return Sender(permission, frozenset(teams), quiet=quiet)
+
+    async def _proposal(self, event: PullChanged, place: Place) -> tuple[Sender, Policy]:
+        """The configuration that a pull request brings, checked against what surrounds it."""
+        server = self._deps.policies.server()
+        client = await self._app.repository(place)
+        organisation = place.repo.lower().endswith("/.github")
+        path = "baron.yml" if organisation else ".github/baron.yml"
+        if path not in await client.changed_paths(place.number):
+            return NOBODY, server
+        text = await client.text_at(path, event.head)
+        wrong = await self._deps.policies.wrong_with(place.repo, path, text, self._fetcher(place))
+        return Sender(proposed=wrong), server
 
     async def _policy(self, place: Place) -> Policy:
         return await self._deps.policies.of(place.repo, self._fetcher(place))

@@ -58,6 +58,7 @@ def examine() -> list[Check]:
         ("timer", lambda: checks.timer(where), checks.WORKERS_REMEDY),
         ("config", lambda: checks.config(settings), "Run `kr config check` and correct the lines."),
         ("deliveries", lambda: checks.deliveries(where), checks.DATABASE_REMEDY),
+        ("failures", lambda: checks.failures(where), checks.FAILURES_REMEDY),
         ("embedding_model", lambda: checks.embedding_model(settings), checks.MODEL_REMEDY),
     ]
     return [

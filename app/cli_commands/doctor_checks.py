@@ -21,6 +21,7 @@ DATABASE_REMEDY = "Start it (`kr up`), or correct KR_DATABASE_URL."
 REDIS_REMEDY = "Start it (`kr up`), or correct KR_REDIS_URL. Until then work waits for the timer."
 WORKERS_REMEDY = "Start the workers: `kr up`, or `kr worker`."
 MODEL_REMEDY = "Install the package again, or correct KR_EMBEDDING_MODEL."
+FAILURES_REMEDY = "Mend what the line names; `/status` on the issue draws its comments again."
 _NEEDED = ("events", "outbox", "agents")
 
 
@@ -148,6 +149,23 @@ def deliveries(where: Addresses) -> str:
         return "none yet"
     age = int((datetime.now(UTC) - last["received_at"]).total_seconds())
     return f"the last one ({last['event']}, {last['state']}) {age} s ago"
+
+
+def failures(where: Addresses) -> str:
+    """Nothing failed for good within a day: notifications, writes to GitHub, deliveries."""
+    from app.store.engine import connect
+    from app.store.health import failures as found_failures
+
+    engine = connect(where.database_url, pool=1)
+    try:
+        with engine.connect() as connection:
+            found = found_failures(connection)
+    finally:
+        engine.dispose()
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise Failed(f"{found[0]}{more}")
+    return "none within a day"
 
 
 def embedding_model(settings: Settings) -> str:

@@ -10,17 +10,17 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from app.config.document import Unreadable
 from app.config.layers import merge, parse_layer
 from app.config.loader import Config, load_config
 from app.config.problems import ConfigInvalid, Problem
+from app.config.recent import Recent
 from app.config.rules import Rules, RuleSetLike, ruled
 
 MAX_LAYER_BYTES = 256 * 1024
@@ -109,8 +109,8 @@ class Configurations:
         self._files = _ServerFiles(folder, clock)
         self._rules = Rules(rules, clock)
         self._kept, self._clock, self._fresh = kept, clock, fresh
-        self._heard: _Recent[tuple[str, str], _Layer] = _Recent(2 * MAX_REPOSITORIES)
-        self._merged: _Recent[str, _Merged] = _Recent(MAX_REPOSITORIES)
+        self._heard: Recent[tuple[str, str], _Layer] = Recent(2 * MAX_REPOSITORIES)
+        self._merged: Recent[str, _Merged] = Recent(MAX_REPOSITORIES)
         # A lock lives as long as somebody uses it, so that none is bound to a loop that ended.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -145,6 +145,21 @@ class Configurations:
                 known = _Merged(server, layers, in_force)
                 self._merged.put(repo, known)
             return known.in_force
+
+    async def try_layer(
+        self, repo: str, path: str, text: str | None, fetch: Fetch
+    ) -> tuple[Problem, ...]:
+        """What is wrong with a layer's text that is not in force yet."""
+        owner, _, name = repo.partition("/")
+        outer = InForce(self.server(), (), ("server",))
+        if name != ".github":
+            organisation = await self._layer(f"{owner}/.github", "baron.yml", fetch)
+            outer = replace(self._merge(self.server(), (organisation,)), problems=())
+        try:
+            _put(text, path, outer, "")
+        except ConfigInvalid as error:
+            return tuple(error.errors)
+        return ()
 
     def _lock(self, key: str) -> asyncio.Lock:
         return self._locks.setdefault(key, asyncio.Lock())
@@ -273,26 +288,3 @@ def _no_folder(folder: Path, error: OSError) -> Problem:
     place = str(error.filename or folder)
     reason = error.strerror or type(error).__name__
     return Problem(place, 1, "", f"cannot be read ({reason}): see to it, or to KR_CONFIG_DIR")
-
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
-
-
-class _Recent(Generic[K, V]):
-    """A map that forgets what was not used for longest once it is full."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._items: OrderedDict[K, V] = OrderedDict()
-
-    def get(self, key: K) -> V | None:
-        if key in self._items:
-            self._items.move_to_end(key)
-        return self._items.get(key)
-
-    def put(self, key: K, value: V) -> None:
-        self._items[key] = value
-        self._items.move_to_end(key)
-        if len(self._items) > self._size:
-            self._items.popitem(last=False)

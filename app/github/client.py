@@ -16,51 +16,15 @@ from urllib.parse import quote
 import httpx
 from githubkit import AppAuthStrategy, GitHub
 from githubkit.cache import MemCacheStrategy
-from githubkit.exception import GitHubException, RequestFailed, RequestTimeout
-from githubkit.exception import RequestError as TransportError
 
 from app.features.model import Place
+from app.github.calls import GitHubError, ask, send
 from app.settings import Settings
 
+__all__ = ["AppClient", "GitHubError", "RepoClient"]
+
 TIMEOUT = 15.0
-_VERSION = "2022-11-28"
 _ROLES = ("none", "read", "triage", "write", "maintain", "admin")
-
-
-class GitHubError(Exception):
-    """GitHub said no, or nothing. `status` is None where there was no answer."""
-
-    def __init__(
-        self, message: str, status: int | None = None, headers: dict[str, str] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.headers = headers or {}
-
-    @property
-    def rate_limited(self) -> bool:
-        """A primary or secondary limit: the whole installation has to wait."""
-        if self.status == 429:
-            return True
-        if self.status != 403:
-            return False
-        text = str(self).lower()
-        return (
-            "retry-after" in self.headers
-            or self.headers.get("x-ratelimit-remaining") == "0"
-            or "rate limit" in text
-            or "abuse" in text
-        )
-
-    def pause(self, now: float) -> float:
-        """Seconds that GitHub asks to wait; `now` is in seconds since the epoch."""
-        after = self.headers.get("retry-after", "")
-        if after.isdigit():
-            return max(1.0, float(after))
-        reset = self.headers.get("x-ratelimit-reset", "")
-        if self.headers.get("x-ratelimit-remaining") == "0" and reset.isdigit():
-            return max(1.0, float(reset) - now)
-        return 60.0
 
 
 class _KeptOpen(httpx.AsyncBaseTransport):
@@ -105,7 +69,7 @@ class AppClient:
     async def slug(self) -> str:
         """The App's slug; its comments are by `SLUG[bot]`. Raises `GitHubError`."""
         if not self._slug:
-            app = await _json(self._github, "GET", "/app")
+            app = await ask(self._github, "GET", "/app")
             self._slug = str(app.get("slug", ""))
         return self._slug
 
@@ -124,7 +88,7 @@ class AppClient:
     async def installation_of(self, repo: str) -> int:
         """The installation that covers a repository. Raises `GitHubError`."""
         if repo not in self._found:
-            found = await _json(self._github, "GET", f"/repos/{repo}/installation")
+            found = await ask(self._github, "GET", f"/repos/{repo}/installation")
             self._found[repo] = int(found["id"])
         return self._found[repo]
 
@@ -155,41 +119,13 @@ class AppClient:
     async def deliveries(self, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
         """A page of the App's webhook deliveries, newest first, and the cursor of the next."""
         params = {"per_page": "100"} | ({"cursor": cursor} if cursor else {})
-        response = await _send(self._github, "GET", "/app/hook/deliveries", params=params)
+        response = await send(self._github, "GET", "/app/hook/deliveries", params=params)
         following = response.links.get("next", {}).get("url", "")
         return response.json(), httpx.URL(following).params.get("cursor") if following else None
 
     async def request(self, method: str, path: str, **kwargs: Any) -> Any:
         """A call as the App itself. Raises `GitHubError`."""
-        return await _json(self._github, method, path, **kwargs)
-
-
-async def _json(github: GitHub[Any], method: str, path: str, **kwargs: Any) -> Any:
-    response = await _send(github, method, path, **kwargs)
-    return response.json() if response.content else None
-
-
-async def _send(
-    github: GitHub[Any], method: str, path: str, *, accept: str = "", **kwargs: Any
-) -> httpx.Response:
-    headers = {"X-GitHub-Api-Version": _VERSION} | ({"Accept": accept} if accept else {})
-    try:
-        response = await github.arequest(method, path, headers=headers, **kwargs)
-    except RequestFailed as error:
-        raise _failure(error.response.raw_response) from error
-    except (RequestTimeout, TransportError, GitHubException, httpx.HTTPError) as error:
-        raise GitHubError(f"no answer from GitHub: {error!r}"[:500]) from error
-    return response.raw_response
-
-
-def _failure(response: httpx.Response) -> GitHubError:
-    try:
-        message = str(response.json().get("message", ""))
-    except (ValueError, AttributeError):
-        message = response.text[:200]
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    text = f"{response.status_code} {message}".strip()[:500]
-    return GitHubError(text, response.status_code, headers)
+        return await ask(self._github, method, path, **kwargs)
 
 
 class RepoClient:
@@ -205,7 +141,7 @@ class RepoClient:
 
     async def call(self, method: str, path: str, **kwargs: Any) -> Any:
         """A call below `/repos/{owner}/{name}`; returns the JSON of the answer, or None."""
-        return await _json(self._github, method, self._root + path, **kwargs)
+        return await ask(self._github, method, self._root + path, **kwargs)
 
     async def pages(self, path: str, **params: Any) -> list[Any]:
         """All pages of a list, at a hundred a page."""
@@ -213,7 +149,7 @@ class RepoClient:
         page = 1
         while True:
             query = {**params, "per_page": 100, "page": page}
-            response = await _send(self._github, "GET", self._root + path, params=query)
+            response = await send(self._github, "GET", self._root + path, params=query)
             found += response.json()
             if 'rel="next"' not in response.headers.get("link", ""):
                 return found
@@ -232,7 +168,7 @@ class RepoClient:
 
     async def search_code(self, words: str) -> list[dict[str, Any]]:
         """Files of this repository in which the words stand, with the lines that match."""
-        response = await _send(
+        response = await send(
             self._github,
             "GET",
             "/search/code",
@@ -247,12 +183,31 @@ class RepoClient:
             if str(item.get("repository", {}).get("full_name", "")).lower() == ours
         ]
 
+    async def changed_paths(self, number: int) -> list[str]:
+        """The files of a pull request, as far as GitHub lists them (3,000); also old names."""
+        found = await self.pages(f"/pulls/{number}/files")
+        names = [str(item.get("filename", "")) for item in found]
+        return names + [str(item["previous_filename"]) for item in found if
+                        item.get("previous_filename")]  # fmt: skip
+
+    async def text_at(self, path: str, ref: str) -> str | None:
+        """A file as it stands at a commit; None if it is not there."""
+        try:
+            found = await self.call("GET", f"/contents/{quote(path)}", params={"ref": ref})
+        except GitHubError as error:
+            if error.status == 404:
+                return None
+            raise
+        if not isinstance(found, dict) or found.get("encoding") != "base64":
+            return None
+        return base64.b64decode(found["content"]).decode("utf-8", "replace")
+
     async def is_member(self, team: str, login: str) -> bool:
         """Whether somebody belongs to a team (`owner/slug`); also False where it is not shown."""
         owner, _, slug = team.partition("/")
         path = f"/orgs/{quote(owner, safe='')}/teams/{quote(slug, safe='')}"
         try:
-            found = await _json(self._github, "GET", f"{path}/memberships/{quote(login, safe='')}")
+            found = await ask(self._github, "GET", f"{path}/memberships/{quote(login, safe='')}")
         except GitHubError as error:
             if error.status in {403, 404}:
                 return False

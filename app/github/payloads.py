@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.events import (
@@ -13,6 +13,7 @@ from app.events import (
     Issue,
     Labeled,
     Person,
+    PullChanged,
     Reopened,
     Unlabeled,
     Vanished,
@@ -22,6 +23,7 @@ from app.features.model import Place
 USED = {
     "issues": {"labeled", "unlabeled", "closed", "reopened", "deleted", "transferred"},
     "issue_comment": {"created", "edited"},
+    "pull_request": {"opened", "synchronize", "reopened"},
 }
 """The events, and of each the actions, that we act on; the rest is stored and ignored."""
 
@@ -100,6 +102,8 @@ def _issue(data: Mapping[str, Any]) -> Issue | None:
 def read_event(event: str, guid: str, payload: Any) -> GitHubEvent | None:
     """The event as the handlers know it, or None for one that we do not act on."""
     data = _map(payload)
+    if event == "pull_request":
+        return _pull_event(guid, data)
     issue = _issue(data)
     sender = _person(data.get("sender"))
     if issue is None or not sender.login:
@@ -110,6 +114,21 @@ def read_event(event: str, guid: str, payload: Any) -> GitHubEvent | None:
     if event == "issue_comment":
         return _comment_event(action, guid, sender, issue, data)
     return None
+
+
+def _pull_event(guid: str, data: Mapping[str, Any]) -> GitHubEvent | None:
+    pull = _map(data.get("pull_request"))
+    issue = _issue({**data, "issue": pull})
+    sender = _person(data.get("sender"))
+    head = _text(_map(pull.get("head")).get("sha"))
+    if (
+        issue is None
+        or not sender.login
+        or not head
+        or data.get("action") not in USED["pull_request"]
+    ):
+        return None
+    return PullChanged(guid, sender, replace(issue, pull_request=True), head)
 
 
 def _issue_event(

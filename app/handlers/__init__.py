@@ -16,6 +16,7 @@ from app.events import (
     FilesCommitted,
     Labeled,
     Notified,
+    PullChanged,
     QuestionAsked,
     QuestionsGenerated,
     Reopened,
@@ -29,6 +30,7 @@ from app.handlers import (
     comments,
     lifecycle,
     outlets,
+    pulls,
     requests,
     start,
     suggestions,
@@ -52,6 +54,8 @@ def handle(event: Event, facts: Facts) -> list[Action]:
             return lifecycle.vanished(event, facts)
         case Commented():
             return comments.commented(event, facts)
+        case PullChanged():
+            return pulls.changed(event, facts)
         case QuestionsGenerated():
             return start.generated(event, facts)
         case AgentAnswered():

@@ -68,6 +68,8 @@ class Policy:
     """How long a settled question is shown by `/questions`."""
     remind: int = 50
     """Per cent of the time after which whoever is asked is reminded; 0 never."""
+    hooks: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Webhook that is told what happens → the types it wants; none means all."""
     explained: str = ""
     """The configuration with its origins, for `/config`."""
 
@@ -89,6 +91,16 @@ class Line:
     question: str | None
     actor: str
     data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A mistake in a configuration that a pull request brings."""
+
+    file: str
+    line: int
+    where: str
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +132,7 @@ class Facts:
     """The issue's labels as they are now; None if GitHub was not asked."""
     closed: bool | None = None
     """Whether the issue is closed now; deliveries may be late and out of order."""
+    proposed: tuple[Wrong, ...] | None = None
+    """What is wrong with the configuration a pull request brings; None if it brings none."""
     quiet: bool = False
     """The sender has had enough attention for now: no reaction and no reply to them."""

@@ -150,13 +150,28 @@ def _search(call: Call, repo: Repo, terms: list[str]) -> list[Json]:
     found = []
     for entry in git.tree(head, deep=True):
         if entry.kind == "blob" and entry.sha:
-            text = git.blob(entry.sha).decode(errors="replace").lower()
-            if all(term.lower() in text for term in terms):
+            text = git.blob(entry.sha).decode(errors="replace")
+            if all(term.lower() in text.lower() for term in terms):
                 item = show.entry(entry, head)
                 kept = {key: item[key] for key in ("name", "path", "sha", "url", "git_url")}
                 kept |= {"html_url": item["html_url"], "repository": call.show.repo(repo)}
                 found.append({**kept, "score": 1.0})
+                if "text-match" in call.request.headers.get("accept", ""):
+                    found[-1]["text_matches"] = [_match(item["url"], text, terms)]
     return found
+
+
+def _match(url: str, text: str, terms: list[str]) -> Json:
+    """The lines around the first term that is found."""
+    at = max(text.lower().find(terms[0].lower()), 0) if terms else 0
+    fragment = text[max(at - 120, 0) : at + 240]
+    return {
+        "object_url": url,
+        "object_type": "FileContent",
+        "property": "content",
+        "fragment": fragment,
+        "matches": [],
+    }
 
 
 ROUTES = [

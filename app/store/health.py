@@ -89,6 +89,25 @@ def worker_heartbeats(database_url: str) -> list[Heartbeat]:
         engine.dispose()
 
 
+def failures(connection: Connection) -> list[str]:
+    """What went wrong for good within a day, one line each, the newest first."""
+    rows = connection.execute(
+        text(
+            "(SELECT at, 'told nobody: ' || (data->>'channel') || ': ' || (data->>'reason') AS what"
+            "  FROM log WHERE kind = 'notification' AND data->>'ok' = 'false'"
+            "  AND at > now() - interval '1 day')"
+            " UNION ALL (SELECT finished_at, 'not written: ' || key || ': ' || coalesce(error, '')"
+            "  FROM outbox WHERE state = 'failed' AND kind <> 'React'"
+            "  AND finished_at > now() - interval '1 day')"
+            " UNION ALL (SELECT received_at, 'not worked off: ' || event || ' ' || guid || ': '"
+            "  || coalesce(error, '') FROM deliveries WHERE state = 'dead'"
+            "  AND received_at > now() - interval '1 day')"
+            " ORDER BY 1 DESC LIMIT 50"
+        )
+    )
+    return [row.what[:300] for row in rows]
+
+
 def forget_the_old(connection: Connection) -> None:
     """Drop what nobody needs any more: payloads after 30 days (GitHub keeps its own for three)."""
     connection.execute(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Depends, HTTPException
+from fastapi import APIRouter, Depends, HTTPException, Security
 
 from app.settings import Settings
 from app.store import log, threads
 from app.store.engine import connect, to_json
-from app.web.access import Reader
+from app.web.access import BEARER, Reader
 
 
 def router(settings: Settings) -> APIRouter:
     """`/api/features…`; described at `/docs`."""
-    routes = APIRouter(prefix="/api", dependencies=[Depends(Reader(settings))])
+    routes = APIRouter(prefix="/api", dependencies=[Depends(Reader(settings)), Security(BEARER)])
     engine = connect(settings.database_url or "", pool=2)
 
     @routes.get("/features")

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import FastAPI
+from fastapi.responses import JSONResponse
 
 from app import __version__
 from app.queue import EVENTS, Bell
@@ -15,7 +16,7 @@ from app.settings import Settings
 from app.store.beat import Beat
 from app.store.engine import connect
 from app.store.inbox import Inbox
-from app.web import api, health, pages
+from app.web import api, health, pages, questions_api
 from app.web.webhooks import PATH, Receive, Scope, Send, Webhooks
 
 logger = logging.getLogger(__name__)
@@ -46,6 +47,10 @@ class Ringer:
             await asyncio.sleep(PAUSE)
 
 
+LARGEST = 1024 * 1024
+"""Bytes of a request's body, but for webhooks; it is read before anybody looks at its token."""
+
+
 class Application:
     """The webhook route stands before everything else: no middleware, no validation framework."""
 
@@ -56,8 +61,21 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == PATH:
             await self._webhooks(scope, receive, send)
+        elif scope["type"] == "http" and (refusal := _too_much(scope)) is not None:
+            await refusal(scope, receive, send)
         else:
             await self.rest(scope, receive, send)
+
+
+def _too_much(scope: Scope) -> JSONResponse | None:
+    """The refusal of a body that is too large, or does not say how large it is."""
+    headers = dict(scope["headers"])
+    if b"transfer-encoding" in headers:
+        return JSONResponse({"detail": "Send the body with its Content-Length."}, 411)
+    length = headers.get(b"content-length", b"0")
+    if not length.isdigit() or len(length) > 12 or int(length) > LARGEST:
+        return JSONResponse({"detail": "The body is larger than 1 MB."}, 413)
+    return None
 
 
 def create_app(
@@ -75,10 +93,12 @@ def create_app(
         title="Knowledge Router",
         version=__version__,
         lifespan=_lifespan(inbox, Beat(connect(settings.database_url, pool=1), "web")),
+        openapi_url=None,  # the description is for those who may read
     )
-    rest.include_router(health.router(settings))
-    rest.include_router(api.router(settings))
-    rest.include_router(pages.router(settings))
+    pages.add_description(rest, settings)
+    questions_api.explain_errors(rest)
+    for part in (health, api, questions_api, pages):
+        rest.include_router(part.router(settings))
     secret = settings.github_webhook_secret
     return Application(Webhooks(secret.get_secret_value() if secret else None, lambda: inbox), rest)
 

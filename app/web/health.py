@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 
 from app.queue import connect_redis
 from app.settings import Settings
 from app.store import health, outbox
 from app.store.engine import DatabaseError, Engine, connect
 from app.store.migrate import at_head
+from app.web.access import Reader
 
 
 def router(settings: Settings) -> APIRouter:
-    """The process lives; the parts behind it are fine; figures in Prometheus' text format."""
+    """The process lives; the parts behind it are fine; figures in Prometheus' text format.
+
+    Orchestrators ask the first two without a token; the figures are for readers.
+    """
     routes = APIRouter()
     engine = connect(settings.database_url or "", pool=2)
 
@@ -35,7 +39,7 @@ def router(settings: Settings) -> APIRouter:
             "redis": redis,
         }
 
-    @routes.get("/metrics")
+    @routes.get("/metrics", dependencies=[Depends(Reader(settings))])
     def metrics() -> Response:
         return Response(_metrics(engine), media_type="text/plain; version=0.0.4")
 

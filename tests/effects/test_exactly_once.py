@@ -14,7 +14,7 @@ import httpx
 import pytest
 from sqlalchemy import Engine, text
 
-from app.actions import CommitFiles, GitHubEffect, React, ShowComment, ShowLabel
+from app.actions import CommitFiles, GitHubEffect, React, ShowCheck, ShowComment, ShowLabel
 from app.cli_commands.demo_setup import make_keys
 from app.deps import Deps, build_deps
 from app.embedded.files import free_port, private_folder
@@ -92,6 +92,8 @@ def place(box: Box) -> Place:
     mara = box.client.as_user("mara")
     number = int(mara.open_issue(REPO, f"Issue {next(_numbers)}", "text")["number"])
     repo = httpx.get(f"{box.url}/api/v3/repos/{REPO}").json()
+    head = httpx.get(f"{box.url}/api/v3/repos/{REPO}/commits/main").json()["sha"]
+    _heads[:] = [head]
     return Place(0, int(repo["id"]), REPO, number)
 
 
@@ -130,6 +132,24 @@ def _files(place: Place, content: str = "one") -> CommitFiles:
         message=f"effect {content}",
         revision=1,
     )
+
+
+def _head() -> str:
+    return str(_heads[0])
+
+
+_heads: list[str] = []
+
+
+def _check(place: Place, conclusion: str) -> ShowCheck:
+    key = f"check-{place.number}"
+    return ShowCheck(key, None, place, "baron/config", _head(), conclusion, "Checked", "So it is.")
+
+
+def _checks(box: Box, place: Place) -> list[str]:
+    url = f"{box.url}/api/v3/repos/{REPO}/commits/{_head()}/check-runs?filter=all&per_page=100"
+    runs = httpx.get(url).json()["check_runs"]
+    return [run["conclusion"] for run in runs if run["external_id"] == f"check-{place.number}"]
 
 
 @dataclass(frozen=True)
@@ -207,6 +227,23 @@ CASES = (
         lambda box, place: _commits(box, f"b-{place.number}"),
         ["effect two", "effect one"],
         before=_files,
+    ),
+    Case(
+        "create-check",
+        lambda place: _check(place, "failure"),
+        "POST",
+        r"/check-runs$",
+        _checks,
+        ["failure"],
+    ),
+    Case(
+        "update-check",
+        lambda place: _check(place, "success"),
+        "PATCH",
+        r"/check-runs/\d+$",
+        _checks,
+        ["success"],
+        before=lambda place: _check(place, "failure"),
     ),
 )
 

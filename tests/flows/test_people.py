@@ -85,3 +85,19 @@ def test_route_to_the_handbooks(town: Town) -> None:
         20,
         "the tool did not answer",
     )
+
+
+def test_route_to_the_code(town: Town) -> None:
+    number = waiting_feature(town)
+    name = town.escalated(number)[0]["question"]
+    say(town, number, f"/route {name} tool/code-search")
+    until(
+        lambda: any(
+            entry.kind in {"answer", "agent.failed"} and entry.actor == "tool/code-search"
+            for entry in entries(town, number)
+        ),
+        20,
+        "the tool did not answer",
+    )
+    about = [entry for entry in entries(town, number) if entry.actor == "tool/code-search"]
+    assert about[0].kind == "answer", about[0].data

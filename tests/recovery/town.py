@@ -68,7 +68,7 @@ class Town:
         self.token = self.folder / "crash-token"
         self.start()
         until(lambda: httpx.get(self.github).status_code < 500, 20, "no playground")
-        until(self.ready, 40, "the service is not ready")
+        until(self.ready, 90, "the service is not ready")
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,0 +1,1 @@
+"""How others are told what happened: a Redis stream, webhooks, notifications. Best effort."""
