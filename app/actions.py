@@ -137,6 +137,8 @@ class AskAgent:
     repo: str = ""
     installation: int = 0
     chat: int = 0
+    seconds: float = 0.0
+    """How long it may take; 0 is the role's own limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,11 @@ def policy_of(config: Config, explained: str = "") -> Policy:
         default_sla=config.answerers.default_sla,
         people={name.lower(): who for name, who in config.answerers.people.items()},
         calendars=calendars_of(config.answerers.calendars),
+        timeouts={
+            name: duration(role.timeout).total_seconds()
+            for name in config.agents.names()
+            if (role := config.agents.find(name))
+        },
         tools=TOOLS,
         load=HumanLoad(baron.human_load.open, baron.human_load.per_day),
         keep=duration(baron.questions.keep),

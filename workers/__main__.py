@@ -64,12 +64,14 @@ def start(kind: str, deps: Deps, crash: Callable[[str], None] = lambda point: No
     elif kind == OUTBOX:
         _carry(OUTBOX, deps, Outbox(deps, crash), Outlets(deps, crash))
     elif kind == AGENTS:
-        from app.agents.team import build_team
+        from app.agents.team import Team, build_team
         from workers.agents import Agents
         from workers.tools import build_tools
 
-        team = build_team(deps.settings, build_tools(deps))
-        _carry(AGENTS, deps, Agents(deps, team, crash))
+        def build() -> Team:
+            return build_team(deps.settings, build_tools(deps))
+
+        _carry(AGENTS, deps, Agents(deps, build(), crash, build))
     else:
         _timer(deps)
 

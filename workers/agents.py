@@ -20,7 +20,7 @@ from workers.drain import Drain
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 100
+AT_ONCE = 200
 """Calls that one process carries; what waits for a model costs it nothing but memory."""
 
 
@@ -28,10 +28,18 @@ class Agents(Drain):
     """Calls agents, and hands their answers to the handlers as events."""
 
     def __init__(
-        self, deps: Deps, team: Team, crash: Callable[[str], None] = lambda point: None
+        self,
+        deps: Deps,
+        team: Team,
+        crash: Callable[[str], None] = lambda point: None,
+        build: Callable[[], Team] | None = None,
     ) -> None:
+        """`build` makes the team anew when the server's configuration has changed."""
         super().__init__(deps, crash)
         self._team = team
+        self._build = build
+        self._config = deps.policies.server_config()
+        self._renewing = asyncio.Lock()
         threading.Thread(target=team.warm, name="warm", daemon=True).start()
 
     async def lanes(self) -> list[str]:
@@ -48,10 +56,25 @@ class Agents(Drain):
         effect = due.effect
         if not isinstance(effect, AgentEffect):
             raise TypeError(f"{due.kind} is nothing for agents")
+        await self._renew_team()
         event = await self._call(effect)
         await asyncio.to_thread(self._store, due, event)
         self.crash("after-agent-commit")
         await asyncio.to_thread(self.deps.bell.ring, EVENTS)
+
+    async def _renew_team(self) -> None:
+        """A changed roster is at work within seconds; a bad one leaves the old at work."""
+        config = await asyncio.to_thread(self.deps.policies.server_config)
+        if self._build is None or config is self._config:
+            return
+        async with self._renewing:
+            if config is self._config:
+                return
+            self._config = config
+            try:
+                self._team = await asyncio.to_thread(self._build)
+            except Exception:
+                logger.exception("the new roster cannot be used; the old one goes on")
 
     async def _call(self, effect: AgentEffect) -> OwnEvent:
         """An error is an answer too: the handlers ask somebody else, and the log keeps it."""
@@ -77,7 +100,7 @@ class Agents(Drain):
         role = effect.inquiry.role
         about = (effect.feature_id, effect.question, effect.ask_round, role)
         try:
-            answer = await self._team.ask(effect.inquiry, effect.repo)
+            answer = await self._team.ask(effect.inquiry, effect.repo, effect.seconds)
             return AgentAnswered(*about, answer=answer, chat=effect.chat)
         except AgentUnavailable as error:
             return AgentAnswered(*about, error=str(error), chat=effect.chat)

@@ -58,6 +58,13 @@ class Tools(Protocol):
         ...
 
 
+class _NoTools:
+    """Where nothing but agents is needed."""
+
+    async def answer(self, name: str, inquiry: Inquiry, repo: str) -> Answer:
+        raise AgentUnavailable(f"there is no tool {name} here")
+
+
 class Team:
     """Asks agents; every way of failing is `AgentUnavailable` with a reason."""
 
@@ -68,19 +75,22 @@ class Team:
         name: str,
         warm: Callable[[], None] = lambda: None,
         *,
-        tools: Tools,
-        suggester: Suggester,
+        tools: Tools | None = None,
+        suggester: Suggester | None = None,
     ) -> None:
         self._members = members
-        self._tools = tools
+        self._tools = tools or _NoTools()
         self._suggester = suggester
         self._generator = generator
         self.generator = name
         self.warm = warm
         """Prepares what the first question would otherwise wait for; blocks for seconds."""
 
-    async def ask(self, inquiry: Inquiry, repo: str = "") -> Answer:
-        """Have a role or a tool answer within its time. Raises `AgentUnavailable`."""
+    async def ask(self, inquiry: Inquiry, repo: str = "", seconds: float = 0.0) -> Answer:
+        """Have a role or a tool answer within its time. Raises `AgentUnavailable`.
+
+        `seconds` is the time limit that the repository sets; 0 means the server's.
+        """
         if inquiry.role.startswith("tool/"):
             return await self._tools.answer(inquiry.role.removeprefix("tool/"), inquiry, repo)
         member = self._members.get(inquiry.role)
@@ -88,14 +98,17 @@ class Team:
             raise AgentUnavailable(f"nobody is {inquiry.role}")
         if member.backend is None:
             raise AgentUnavailable(f"{inquiry.role} has no backend that works here: {member.kind}")
+        limit = seconds or member.seconds
         try:
-            async with asyncio.timeout(member.seconds):
+            async with asyncio.timeout(limit):
                 return await member.backend.ask(replace(inquiry, role=member.role))
         except TimeoutError:
-            raise AgentUnavailable(f"no answer within {member.seconds:g} seconds") from None
+            raise AgentUnavailable(f"no answer within {limit:g} seconds") from None
 
     async def suggest(self, topic: str, text: str) -> Sequence[Candidate]:
         """Who might know, where the topic names nobody."""
+        if self._suggester is None:
+            return ()
         return await asyncio.to_thread(self._suggester.suggest, topic, text)
 
     async def generate(self, request: FeatureRequest, limit: int) -> Sequence[Draft]:
@@ -132,16 +145,9 @@ def build_team(settings: Settings, build_tools: BuildTools | None = None) -> Tea
         generator,
         generator.name,
         warm,
-        tools=build_tools(handbooks, model.embed) if build_tools else _NoTools(),
+        tools=build_tools(handbooks, model.embed) if build_tools else None,
         suggester=Suggester(_described(config), model.embed),
     )
-
-
-class _NoTools:
-    """Where nothing but agents is needed."""
-
-    async def answer(self, name: str, inquiry: Inquiry, repo: str) -> Answer:
-        raise AgentUnavailable(f"there is no tool {name} here")
 
 
 def _described(config: Config) -> dict[str, Described]:

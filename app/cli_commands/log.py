@@ -14,7 +14,7 @@ from app.store import log, threads
 from app.store.engine import DatabaseError, ProgrammingError, connect
 from app.store.log import Entry
 
-_FEATURE = re.compile(r"([^/\s]+/[^/\s#]+)#([0-9]{1,18})")
+FEATURE = re.compile(r"([^/\s]+/[^/\s#]+)#([0-9]{1,18})")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 with the log; 1 if its hash chain is broken; 2 if there is no such feature."""
-    found = _FEATURE.fullmatch(args.feature)
+    found = FEATURE.fullmatch(args.feature)
     if found is None:
         print(f"{args.feature!r} is no feature: write owner/repo#12.", file=sys.stderr)
         return 2

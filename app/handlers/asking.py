@@ -178,6 +178,7 @@ def ask_agent(turn: Turn, question: Question, role: str) -> None:
             inquiry=inquiry(turn, question, role),
             repo=turn.place.repo,
             installation=turn.place.installation,
+            seconds=turn.facts.policy.timeouts.get(role, 0.0),
         )
     )
 

@@ -61,6 +61,8 @@ class Policy:
     """Alias → login or `team/SLUG`."""
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
     """Answerer, login or `default` → when they work."""
+    timeouts: Mapping[str, float] = field(default_factory=dict)
+    """Role → seconds that it may take."""
     tools: frozenset[str] = frozenset()
     """Names of the tools there are."""
     load: HumanLoad = HumanLoad()

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from app.config.problems import ConfigInvalid
 from app.features.model import Feature, Question
+from app.outlets.schemas import schemas
 from app.policies import Policies
 from app.questions.model import Answer, Choice
 from app.queue import Bell
@@ -174,6 +175,11 @@ def _add_reads(routes: APIRouter, engine: Engine, service: _Lazy) -> None:
     def question(gid: Handle) -> Json:
         """A question with its answer; `digest` binds a response to it."""
         return _shown(*service().question(gid))
+
+    @routes.get("/schemas")
+    def event_schemas() -> dict[str, Any]:
+        """JSON Schema of every event that the stream and the webhooks carry."""
+        return schemas()
 
     @routes.get("/agents/{gid}:{asking}")
     def agent(gid: Handle, asking: Annotated[int, Path(ge=0)]) -> Json:
