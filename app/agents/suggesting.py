@@ -11,7 +11,7 @@ import numpy as np
 from app.agents.retrieval import Embed
 from app.questions.model import Candidate
 
-LEAST = 0.18
+LEAST = 0.08
 """Cosine below which a description has nothing to do with the question."""
 _SHARED = 0.08
 """What each word counts that both have."""
