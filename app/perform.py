@@ -27,6 +27,7 @@ LAG = 1.2
 GIVE_UP = 10
 """Tries after which a refusal is final."""
 _FINAL = frozenset({401, 403, 404, 409, 410, 413, 422, 451})
+_GONE = frozenset({404, 410})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +145,33 @@ async def _show_comment(attempt: Attempt, effect: ShowComment) -> Outcome:
     try:
         await attempt.write(writes.edit_comment(attempt.client, comment_id, effect))
     except GitHubError as error:
-        if error.status in {404, 410} and due.attempts >= GIVE_UP:
-            return Failed(f"the comment was deleted: {error}")
-        raise
+        if error.status not in _GONE:
+            raise
+        return await _after_lost_comment(attempt, effect, comment_id, error)
     return Done({"comment_id": comment_id})
+
+
+async def _after_lost_comment(
+    attempt: Attempt, effect: ShowComment, comment_id: int, error: GitHubError
+) -> Outcome:
+    """A comment that we know is not there: find it by its marker, or forget it and make it anew.
+
+    A list may lag behind, so it is made anew only after the looks of any doubtful creation.
+    """
+    number, patient = effect.place.number, attempt.due.attempts < GIVE_UP
+    _, closed = await attempt.client.issue_now(number)
+    if closed is None and not patient:
+        return Failed(f"the issue was deleted, or is hidden from the App: {error}")
+    if closed is None:
+        raise error
+    ours = await attempt.app.recogniser()
+    found = await writes.find_comment(attempt.client, number, effect.key, ours)
+    if found is None and patient:
+        return Again(Later(LAG, doubtful=True, error=str(error), forget=True))
+    if found is None or found == comment_id:
+        raise error
+    await attempt.write(writes.edit_comment(attempt.client, found, effect))
+    return Done({"comment_id": found})
 
 
 async def _show_label(attempt: Attempt, effect: ShowLabel) -> Outcome:
@@ -165,7 +189,7 @@ async def _commit(attempt: Attempt, effect: CommitFiles) -> Outcome:
     head, standing = await writes.standing_commit(attempt.client, effect)
     if standing and head:
         return Done({"commit": head})
-    if attempt.due.doubtful and attempt.due.looks < LOOKS and attempt.due.attempts > 1:
+    if attempt.due.doubtful and attempt.due.looks < LOOKS:
         return Again(Later(LAG, doubtful=True, looked=True, counted=False))
     _, commit = await attempt.write(writes.make_commit(attempt.client, effect, head))
     await attempt.write(writes.move_branch(attempt.client, effect, head, commit))

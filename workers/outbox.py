@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 
-from app.actions import CommitFiles, Effect, GitHubEffect
+from app.actions import CommitFiles, Effect, GitHubEffect, ShowComment
 from app.deps import Deps
 from app.events import EffectFailed, FilesCommitted, OwnEvent
 from app.github.client import AppClient
@@ -14,6 +15,9 @@ from app.queue import EVENTS
 from app.store import deliveries, lanes, outbox
 from app.store.outbox import Due
 from workers.drain import Drain
+
+_PICTURE = re.compile(r"f\d+:(status|Q\d+)")
+"""Keys of comments that show a state. A reply is told once, and nobody waits for it."""
 
 
 class Outbox(Drain):
@@ -57,13 +61,15 @@ class Outbox(Drain):
                 case Done():
                     outbox.done(connection, due, outcome.result)
                 case Failed():
-                    outbox.failed(connection, due, outcome.reason)
+                    if not outbox.failed(connection, due, outcome.reason):
+                        return False  # a newer picture is tried next
                 case Again():
                     self._again(due, outcome)
                     outbox.again(connection, due, outcome.later)
             event = _event_of(effect, outcome)
-            if event is not None and isinstance(effect, CommitFiles):
-                name = f"kr:{due.key}:{effect.revision}:{type(event).__name__}"
+            if event is not None and isinstance(effect, CommitFiles | ShowComment):
+                revision = effect.revision if isinstance(effect, CommitFiles) else due.wanted
+                name = f"kr:{due.key}:{revision}:{type(event).__name__}"
                 place = (effect.place.repo_id, effect.place.number)
                 deliveries.add_own(connection, name, event, place)
             self.crash("before-outbox-commit")
@@ -76,6 +82,9 @@ class Outbox(Drain):
 
 
 def _event_of(effect: Effect, outcome: Outcome) -> OwnEvent | None:
+    """What the handlers are to know: a commit that stands, and what failed for good."""
+    if isinstance(effect, ShowComment):
+        return _lost_picture(effect, outcome)
     if not isinstance(effect, CommitFiles):
         return None
     match outcome:
@@ -86,3 +95,11 @@ def _event_of(effect: Effect, outcome: Outcome) -> OwnEvent | None:
             return EffectFailed(effect.feature_id, "specification", reason)
         case Again():
             return None
+
+
+def _lost_picture(effect: ShowComment, outcome: Outcome) -> EffectFailed | None:
+    if not isinstance(outcome, Failed) or effect.feature_id is None:
+        return None
+    if not _PICTURE.fullmatch(effect.key):
+        return None
+    return EffectFailed(effect.feature_id, "comment", outcome.reason)

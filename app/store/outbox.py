@@ -52,9 +52,12 @@ _PUT = text(
     INSERT INTO outbox (key, lane, kind, payload, feature_id, priority)
     VALUES (:key, :lane, :kind, CAST(:payload AS jsonb), :feature, :priority)
     ON CONFLICT (key) DO UPDATE
-       SET payload = excluded.payload, wanted = outbox.wanted + 1, state = 'new',
+       SET payload = excluded.payload, state = 'new', attempts = 0, looks = 0,
+           wanted = outbox.wanted
+                  + CAST(outbox.payload IS DISTINCT FROM excluded.payload AS integer),
            due_at = now(), finished_at = NULL, error = NULL
      WHERE outbox.payload IS DISTINCT FROM excluded.payload
+        OR outbox.state IN ('failed', 'dropped')
     """
 )
 
@@ -62,7 +65,8 @@ _CLAIM = text(
     """
     UPDATE outbox SET lease_until = now() + :lease, lease_owner = :owner,
            fence = fence + 1, attempts = attempts + 1,
-           doubtful = doubtful OR lease_owner IS NOT NULL
+           doubtful = doubtful OR lease_owner IS NOT NULL,
+           looks = CASE WHEN lease_owner IS NULL THEN looks ELSE 0 END
      WHERE id = (
         SELECT id FROM outbox AS o
          WHERE state = 'new' AND due_at <= now() AND lane = :lane
@@ -119,7 +123,10 @@ def lane_of(effect: Effect) -> str:
 
 
 def put(connection: Connection, effect: Effect) -> None:
-    """Store an effect to be performed after the commit; the same key again replaces it."""
+    """Store an effect to be performed after the commit; the same key again replaces it.
+
+    The same picture again changes nothing, unless it failed or was dropped: then it is tried anew.
+    """
     kind = type(effect).__name__
     connection.execute(
         _PUT,
@@ -206,13 +213,18 @@ def done(connection: Connection, due: Due, result: dict[str, Any] | None = None)
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Try again in `wait` seconds; `looked` counts a vain look, `counted` is false for no try."""
+    """Try again in `wait` seconds; `looked` counts a vain look, `counted` is false for no try.
+
+    A try that counts may have written: whatever was looked for before it, the looks begin anew.
+    `forget` drops the kept result: what it names is there no more.
+    """
 
     wait: float
     doubtful: bool
     looked: bool = False
     counted: bool = True
     error: str = ""
+    forget: bool = False
 
 
 def again(connection: Connection, due: Due, later: Later) -> None:
@@ -220,15 +232,19 @@ def again(connection: Connection, due: Due, later: Later) -> None:
     connection.execute(
         text(
             "UPDATE outbox SET due_at = now() + :wait, doubtful = :doubtful,"
-            " looks = looks + :looked, attempts = attempts - :uncounted,"
+            " looks = CASE WHEN :looked THEN looks + 1 WHEN :counted THEN 0 ELSE looks END,"
+            # A newer picture may have set the attempts to 0 while this one was in hand.
+            " attempts = CASE WHEN :counted THEN attempts ELSE greatest(attempts - 1, 0) END,"
+            " result = CASE WHEN :forget THEN CAST('{}' AS jsonb) ELSE result END,"
             " lease_until = NULL, lease_owner = NULL, error = :error"
             " WHERE id = :id AND fence = :fence AND state = 'new'"
         ),
         {
             "wait": timedelta(seconds=later.wait),
             "doubtful": later.doubtful,
-            "looked": int(later.looked),
-            "uncounted": int(not later.counted),
+            "looked": later.looked,
+            "counted": later.counted,
+            "forget": later.forget,
             "error": later.error[:2000] or None,
             "id": due.id,
             "fence": due.fence,
@@ -236,15 +252,25 @@ def again(connection: Connection, due: Due, later: Later) -> None:
     )
 
 
-def failed(connection: Connection, due: Due, error: str) -> None:
-    """It cannot be done; the reason is kept for the operator."""
-    connection.execute(
+def failed(connection: Connection, due: Due, error: str) -> bool:
+    """It cannot be done; the reason is kept for the operator.
+
+    If a newer picture was asked for meanwhile, the row stays due and the answer is False.
+    Raises `FenceLost`.
+    """
+    state = connection.execute(
         text(
-            "UPDATE outbox SET state = 'failed', error = :error, finished_at = now(),"
-            " lease_until = NULL, lease_owner = NULL WHERE id = :id AND fence = :fence"
+            "UPDATE outbox SET state = CASE WHEN wanted = :wanted THEN 'failed' ELSE 'new' END,"
+            " attempts = CASE WHEN wanted = :wanted THEN attempts ELSE 0 END, looks = 0,"
+            " doubtful = true, error = :error, lease_until = NULL, lease_owner = NULL,"
+            " finished_at = now(), due_at = now()"
+            " WHERE id = :id AND fence = :fence AND state = 'new' RETURNING state"
         ),
-        {"error": error[:2000], "id": due.id, "fence": due.fence},
-    )
+        {"wanted": due.wanted, "error": error[:2000], "id": due.id, "fence": due.fence},
+    ).scalar_one_or_none()
+    if state is None:
+        raise FenceLost(due.key)
+    return bool(state == "failed")
 
 
 def waiting(connection: Connection) -> dict[str, int]:
