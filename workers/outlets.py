@@ -86,7 +86,7 @@ class Outlets(Drain):
         else:
             secret = os.environ.get(hook.secret_env, "") if hook.secret_env else ""
             if self._client is None:
-                self._client = httpx.AsyncClient()
+                self._client = httpx.AsyncClient(trust_env=False)
             event = Envelope.model_validate(dict(effect.event))
             allow = frozenset(rules.allow_hosts)
             outcome = await deliver(self._client, Hook(hook.url, secret), event, allow=allow)

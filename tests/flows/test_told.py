@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from app.embedded.servers import Servers
 from app.store.engine import connect
 from app.store.health import failures
 from tests.flows.test_conversation import entries, say
-from tests.outlets.test_outlets import Receiver
+from tests.outlets.receiver import Receiver, receiving
 from tests.recovery.town import REPO, Town, until
 
 RULES = """version: "1"
@@ -39,12 +38,9 @@ allow_hosts: ["127.0.0.1:{port}"]
 
 @pytest.fixture(scope="module")
 def receiver() -> Iterator[Receiver]:
-    server = Receiver()
-    server.status = 200
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with receiving() as server:
+        server.status = 200
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +48,7 @@ def told(receiver: Receiver, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     folder = Path(tmp_path_factory.mktemp("told"))
     configs = folder / "configs"
     shutil.copytree("configs", configs)
-    rules = RULES.format(channel="[CHANNEL]", port=receiver.port)
+    rules = RULES.format(channel="[CHANNEL]", port=receiver.server_port)
     (configs / "answerers.yaml").write_text(rules.replace("[CHANNEL]", "slack://good"))
     env = {"KR_CONFIG_DIR": str(configs), "BOARD_SECRET": "board"}
     with Town(folder, env=env) as made:
@@ -99,7 +95,7 @@ def test_a_failing_channel_holds_up_nothing_and_shows_in_doctor(
     told: Town, receiver: Receiver
 ) -> None:
     path = told.folder / "configs" / "answerers.yaml"
-    path.write_text(RULES.format(channel="slack://nowhere", port=receiver.port))
+    path.write_text(RULES.format(channel="slack://nowhere", port=receiver.server_port))
     time.sleep(1.5)  # the files are looked at once a second
     number = told.open("Another page", "We want another page for our customers.", "feature")
     until(lambda: told.waits_for_people(number), 20, "nobody is asked")

@@ -10,7 +10,8 @@ follows what the program documents:
 - a target that means nobody is noted as `unknown target`;
 - text that is no topic has no levels, so that only `**` matches it.
 
-Tests replace single functions by wrong ones, to show that each of them matters.
+Tests replace single functions by wrong ones, to show that each of them matters. The second half
+makes the configurations and questions on which the two are compared.
 """
 
 from __future__ import annotations
@@ -248,15 +249,8 @@ def target(chance: random.Random, roster: Map) -> str | None:
     if kind < 0.6:
         return chance.choice(PEOPLE_ASKED)
     name = chance.choice((*called(roster), *(role["handle"] for role in roster.values())))
-    shapes = (
-        name,
-        name,
-        name.upper(),
-        f" {name.title()} ",
-        f"agent/{name}",
-        f"@{name.lstrip('@')}",
-    )
-    return chance.choice(shapes)
+    at = f"@{name.lstrip('@')}"
+    return chance.choice((name, name, name.upper(), f" {name.title()} ", f"agent/{name}", at))
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,12 +86,10 @@ def by_target(one: Case, question: Question, meant: Map) -> list[str]:
 
 
 def test_the_router_decides_as_the_contract_says() -> None:
-    asked = 0
+    assert sum(len(decisions) for _, decisions in decided()) == 10_000
     for one, decisions in decided():
         for question, said, meant in zip(one.questions, decisions, one.expected(), strict=True):
             assert said == meant, f"{question} with\n{yaml.safe_dump(one.texts)}"
-            asked += 1
-    assert asked == 10_000
 
 
 def test_the_questions_cover_every_kind_of_decision() -> None:
@@ -297,6 +295,5 @@ def test_the_table_of_patterns(pattern: str, matching: str, others: str) -> None
     answerers = {"routes": [{"pattern": pattern, "answerer": "human/mara"}]}
     router = Router(build_config({"answerers.yaml": yaml.safe_dump(answerers)}))
     for topic in (matching + " " + others).split():
-        wanted = pattern if topic in matching.split() else "default"
-        assert router.route(topic).rule == wanted
-        assert reference.route(answerers, {}, topic)["rule"] == wanted
+        rule = pattern if topic in matching.split() else "default"
+        assert router.route(topic).rule == reference.route(answerers, {}, topic)["rule"] == rule
