@@ -197,7 +197,7 @@ def test_nearer_routes_and_farther_overrides_go_first() -> None:
         assert routed(Router(config), one.questions) == expected
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [15, 43, 55])  # each has every kind of decision
 def test_the_command_agrees(
     seed: int,
     tmp_path: Path,
