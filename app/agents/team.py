@@ -134,8 +134,9 @@ def build_team(settings: Settings, build_tools: BuildTools | None = None) -> Tea
     bank = load_bank(_beside(folder, BANK))
     generator = ChecklistGenerator(Checklist(bank, model.embed))
 
+    model.recall(settings.data_dir)  # before the first question, which would make them all anew
+
     def warm() -> None:
-        model.recall(settings.data_dir)
         model.embed([said for entry in bank.entries for said in entry.said])
         retrieval.warm()
         model.keep(settings.data_dir)

@@ -100,9 +100,12 @@ class MiniLM:
         for start in range(0, len(new), _BATCH):
             batch = new[start : start + _BATCH]
             with self._lock:  # for one batch, so that a short question is not kept waiting
-                found.update(zip(batch, self._run(batch), strict=True))
+                # what somebody else has made while we waited is not made again
+                missing = [text for text in batch if self._seen.get(text) is None]
+                if missing:
+                    self._seen.update(zip(missing, self._run(missing), strict=True))
+                found.update((text, self._seen[text]) for text in batch)
         with self._lock:
-            self._seen.update((text, found[text]) for text in new)
             while len(self._seen) > _KEPT:
                 self._seen.popitem(last=False)
         return np.stack([vector for text in texts if (vector := found[text]) is not None])

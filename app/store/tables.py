@@ -51,6 +51,7 @@ deliveries = Table(
     _moment("lease_until"),
     _moment("finished_at"),
     Index("deliveries_waiting", "due_at", postgresql_where=text("state = 'new'")),
+    Index("deliveries_head", "seq", postgresql_where=text("state = 'new'")),
     Index("deliveries_in_order", "repo_id", "issue", "seq", postgresql_where=text("state = 'new'")),
 )
 

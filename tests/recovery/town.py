@@ -67,8 +67,12 @@ class Town:
         self.client = PlaygroundClient(self.github)
         self.token = self.folder / "crash-token"
         self.start()
-        until(lambda: httpx.get(self.github).status_code < 500, 20, "no playground")
-        until(self.ready, 90, "the service is not ready")
+        try:
+            until(lambda: httpx.get(self.github).status_code < 500, 60, "no playground")
+            until(self.ready, 90, "the service is not ready")
+        except BaseException:
+            self.__exit__()  # nothing of it may go on loading the machine
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -13,6 +13,10 @@ CREATE INDEX questions_due ON questions (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX questions_open ON questions (asked) WHERE state = 'escalated';
 """
 
+_DELIVERIES = """
+CREATE INDEX deliveries_head ON deliveries (seq) WHERE state = 'new';
+"""
+
 _LAYERS = """
 CREATE TABLE layers (
     repo text NOT NULL,
@@ -40,12 +44,12 @@ CREATE TRIGGER rules_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON rules
 
 
 def upgrade() -> None:
-    for statements in (_QUESTIONS, _LAYERS, _RULES):
+    for statements in (_QUESTIONS, _DELIVERIES, _LAYERS, _RULES):
         op.execute(statements)
 
 
 def downgrade() -> None:
     op.execute(
-        "DROP TABLE rules; DROP FUNCTION rules_are_append_only; DROP TABLE layers;"
+        "DROP INDEX deliveries_head; DROP TABLE rules; DROP FUNCTION rules_are_append_only; DROP TABLE layers;"
         " ALTER TABLE questions DROP COLUMN due_at, DROP COLUMN asked, DROP COLUMN asked_at"
     )
