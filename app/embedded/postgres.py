@@ -47,6 +47,10 @@ _OPTIONS = {
     "max_connections": "200",
     "fsync": "on",
     "synchronous_commit": "on",
+    # A new file of the write-ahead log is not written full of zeros first: that stops every
+    # commit for some 60 ms each time. It costs nothing in safety.
+    "wal_init_zero": "off",
+    "wal_recycle": "off",
     "jit": "off",
     "max_parallel_workers_per_gather": "0",  # containers give little /dev/shm
     "max_parallel_maintenance_workers": "0",

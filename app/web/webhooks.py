@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+import orjson
 import psycopg
 
 from app.github.payloads import envelope
@@ -122,14 +123,23 @@ async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes:
             return b"".join(chunks)
 
 
+def _parsed(body: bytes) -> object:
+    """The payload. What the quick parser is too strict for, the slow one may take."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Answer(400, "The body is not JSON.") from error
+
+
 def _arrival(headers: dict[bytes, bytes], body: bytes) -> Arrival:
     guid = headers.get(b"x-github-delivery", b"").decode("latin-1").strip()
     if not guid or len(guid) > _LONGEST_ID or not guid.isprintable() or guid.startswith("kr:"):
         raise Answer(400, "The header X-GitHub-Delivery with the delivery's id is missing.")
-    try:
-        payload = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise Answer(400, "The body is not JSON.") from error
+    payload = _parsed(body)
     event = headers.get(b"x-github-event", b"").decode("latin-1")[:100]
     read = envelope(event.replace("\x00", ""), payload)
     if read.event == "kr":  # that name is for events of our own

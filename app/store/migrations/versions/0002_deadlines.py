@@ -50,6 +50,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.execute(
-        "DROP INDEX deliveries_head; DROP TABLE rules; DROP FUNCTION rules_are_append_only; DROP TABLE layers;"
+        "DROP INDEX deliveries_head; DROP TABLE rules; DROP FUNCTION rules_are_append_only;"
+        " DROP TABLE layers;"
         " ALTER TABLE questions DROP COLUMN due_at, DROP COLUMN asked, DROP COLUMN asked_at"
     )
