@@ -10,6 +10,7 @@ from datetime import datetime
 from app.deps import Deps
 from app.events import ClockStruck
 from app.github.client import AppClient, GitHubError
+from app.questions.durations import duration
 from app.queue import AGENTS, EVENTS, OUTBOX
 from app.redelivery import ask_again
 from app.store import deliveries, health, outbox, threads
@@ -61,11 +62,17 @@ class Timer:
                 self._thread = threading.Thread(target=self.ask_for_failed, daemon=True)
                 self._thread.start()
                 self._ask_in = [wait for wait in self._ask_in if wait > 0] or [FAILED]
-            self._stop.wait(SWEEP)
-            self._ask_in = [wait - SWEEP for wait in self._ask_in]
+            pause = self._pause()
+            self._stop.wait(pause)
+            self._ask_in = [wait - pause for wait in self._ask_in]
 
     def _asking(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
+
+    def _pause(self) -> float:
+        """Deadlines are looked at with every sweep, and so often as `check_interval` says."""
+        rules = self._deps.policies.server_config().answerers
+        return min(SWEEP, duration(rules.check_interval).total_seconds())
 
     def ask_soon(self) -> None:
         """Something of ours was away: ask now, and once more when GitHub's list has caught up."""

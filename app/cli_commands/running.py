@@ -37,6 +37,7 @@ def run_programs(
 
     With `share`, use the servers of another `kr` in the same data folder instead of refusing.
     """
+    check_configuration(settings)
     end_like_ctrl_c()
     servers = servers_of(settings)
     ours: Servers | None = servers
@@ -61,6 +62,29 @@ def run_programs(
         if ours is not None:
             ours.stop()
     return 0
+
+
+def check_configuration(settings: Settings) -> None:
+    """Refuse to start on a configuration that cannot come into force.
+
+    Raises `CommandError` with file, line and key of every mistake.
+    """
+    from app.config.loader import load_config
+    from app.config.problems import ConfigInvalid
+    from app.config.shipped import config_folder
+
+    folder = config_folder(settings)
+    try:
+        load_config(folder)
+    except ConfigInvalid as invalid:
+        lines = "\n".join(f"  {problem}" for problem in invalid.errors)
+        raise CommandError(
+            f"The configuration in {folder} cannot come into force:\n{lines}\n"
+            "Correct these lines; `kr config check` looks again.",
+            2,
+        ) from None
+    except OSError as error:
+        raise CommandError(f"cannot read {error.filename or folder}: {error.strerror}", 2) from None
 
 
 def end_like_ctrl_c() -> None:

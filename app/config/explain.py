@@ -170,7 +170,7 @@ def _folded(section: str, lines: list[str], unfolded: bool) -> str:
 
 def _left_out(count: int) -> str:
     rows = "1 row is" if count == 1 else f"{count:,} rows are"
-    return f"{rows} left out. A part alone: `/config answerers.routes`, `/config agents`."
+    return f"{rows} left out; the files named above have them."
 
 
 def _nothing(only: str) -> str:

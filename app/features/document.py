@@ -59,8 +59,13 @@ def _quoted(text: str, limit: int) -> list[str]:
     return [f"> {line}".rstrip() for line in harmless(text, limit).splitlines()]
 
 
+LONGEST = 4000
+"""Characters of an answer in the document."""
+
+
 def _answer(question: Question) -> str:
-    return harmless(one_line(question.answer, 4000), 4400)
+    text = harmless(one_line(question.answer, LONGEST), LONGEST + 400)
+    return f"{text} (shortened; the log has all of it)" if len(question.answer) > LONGEST else text
 
 
 def _clarifications(feature: Feature, settled: Sequence[Question]) -> list[str]:
@@ -85,7 +90,8 @@ def _who(question: Question) -> str:
         case QuestionState.CORRECTED:
             return f"source: {question.source}; validated by: human"
         case _:
-            return f"source: {question.source}, {confidence} % sure, accepted"
+            verdict = f"used with a warning: {question.warning}" if question.warning else "accepted"
+            return f"source: {question.source}, {confidence} % sure, {verdict}"
 
 
 def _scenarios(feature: Feature, settled: Sequence[Question]) -> list[str]:

@@ -9,7 +9,7 @@ from app.events import AgentAnswered
 from app.features.model import FeatureState, Question
 from app.handlers import chatting, gaps
 from app.handlers.asking import advance, ask_agent, people_from, put, settle
-from app.handlers.clocks import stopped
+from app.handlers.clocks import stamp, stopped
 from app.handlers.drawing import draw
 from app.handlers.escalating import BARON, escalate
 from app.handlers.facts import Facts
@@ -172,7 +172,8 @@ def _late(turn: Turn, question: Question, event: AgentAnswered) -> bool:
         turn.put(replace(question, others=(*question.others, answer)))
     elif question.tentative is None:
         if not question.settled:
-            turn.put(replace(question, tentative=answer))
+            changed_at = stamp(turn.facts.now)
+            turn.put(replace(question, tentative=answer, changed_at=changed_at))
     elif not same(question.tentative, answer, question.choices):
         _second_opinion(turn, question, answer)
     return True
@@ -182,6 +183,7 @@ def _second_opinion(turn: Turn, question: Question, answer: Answer) -> None:
     """Both are shown, and a person decides; what a person decided already stands."""
     if question.validated_by == "human":
         return
-    question = turn.put(replace(question, others=(*question.others, answer)))
+    others = (*question.others, answer)
+    question = turn.put(replace(question, others=others, changed_at=stamp(turn.facts.now)))
     if question.settled and question.tentative is not None:
         to_a_person(turn, question, _disagreement(question.tentative, [answer]))

@@ -13,6 +13,8 @@ from app.texts.safe import visible
 
 OPEN_AT_MOST = 20
 """Questions that one person may have open on one issue."""
+OF_OUTSIDERS = 3
+"""The same for an author without rights: anybody may open an issue, and people are asked."""
 
 
 def may_ask(turn: Turn, event: Commented) -> bool:
@@ -29,8 +31,9 @@ def ask(turn: Turn, command: Ask, event: Commented) -> Outcome:
         return refusal("ask", replies.paused(turn.feature))
     login = event.sender.login
     theirs = [q for q in turn.questions if q.asker == login and not q.ended]
-    if len(theirs) >= OPEN_AT_MOST:
-        return refusal("ask", replies.too_many_open(OPEN_AT_MOST))
+    most = OPEN_AT_MOST if turn.facts.permission >= Permission.TRIAGE else OF_OUTSIDERS
+    if len(theirs) >= most:
+        return refusal("ask", replies.too_many_open(most))
     if not turn.feature.run:
         turn.update(author=event.issue.author, title=visible(event.issue.title))
     number = max((question.number for question in turn.questions), default=0) + 1

@@ -196,10 +196,22 @@ def inquiry(turn: Turn, question: Question, role: str) -> Inquiry:
         recommended=question.recommended,
         feature_title=turn.feature.title,
         added_context=tuple(added.text for added in question.added),
-        earlier=tuple((other.text, other.answer) for other in earlier if other and other.settled),
+        earlier=tuple(
+            (other.text, _shortened(other.answer)) for other in earlier if other and other.settled
+        ),
         capability=question.routed.capability if question.routed else None,
         said=tuple((said.by, said.text) for said in question.chat),
     )
+
+
+HANDED_ON = 8_000
+"""Characters of an earlier answer that the next agent is given; the log has all of it."""
+
+
+def _shortened(answer: str) -> str:
+    if len(answer) <= HANDED_ON:
+        return answer
+    return f"{answer[:HANDED_ON]} … (shortened: {len(answer):,} characters in all)"
 
 
 def settle(

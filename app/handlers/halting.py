@@ -64,6 +64,10 @@ def stop(turn: Turn, command: Stop, event: Commented) -> Outcome:
     if command.question is None:
         halt(turn, login, f"{login} said `/stop`; `/resume` goes on after all")
         turn.add(DropAgentWork(turn.feature.id))
+        for asking in turn.questions:
+            if asking.state is QuestionState.ASKING:  # asked anew if it goes on after all
+                fresh = replace(stopped(asking), state=QuestionState.PENDING)
+                turn.put(replace(fresh, since_round=asking.ask_round + 1))
         return DONE
     question = named(turn, "stop", command.question)
     if isinstance(question, Outcome):

@@ -172,3 +172,23 @@ def test_doctor_reads_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         checks = {check.name: check for check in doctor.examine()}
         assert checks["private_key"].ok is ok
         assert checks["webhook_secret"].ok
+
+
+@pytest.mark.parametrize("command", ["up", "serve", "worker"])
+def test_nothing_starts_on_a_bad_configuration(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configs = tmp_path / "configs"
+    configs.mkdir()
+    text = "routes:\n  - {pattern: a, answerer: human/mara, sla: banana}\n"
+    (configs / "answerers.yaml").write_text(text)
+    monkeypatch.setenv("KR_CONFIG_DIR", str(configs))
+    monkeypatch.setenv("KR_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("KR_PORT", "0")
+    assert cli.main([command]) == 2
+    said = capsys.readouterr().err
+    assert "answerers.yaml:2: routes[0].sla" in said
+    assert not (tmp_path / "data").exists()

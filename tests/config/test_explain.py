@@ -207,7 +207,7 @@ def test_a_long_configuration_is_cut_and_says_so() -> None:
     text = explain(found)
     left_out = in_routes + of_the_file + rest - len(rows(text))
     assert MAX_TEXT - 1000 < len(text) <= MAX_TEXT
-    assert f"\n\n{left_out:,} rows are left out." in text
+    assert f"\n\n{left_out:,} rows are left out; the files" in text
     assert text.count("<details>") == text.count("</details>") == 1
 
 

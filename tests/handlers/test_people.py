@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from app.actions import AskAgent, CommitFiles, DropAgentWork, SuggestAgents
@@ -83,6 +85,10 @@ def test_nobody_may_have_hundreds_of_questions_open() -> None:
         world.say('/ask x "Why?"')
     assert len(world.questions) == 21
     assert "you have 20 questions open" in world.replies()[0]
+    for _ in range(5):
+        world.say('/ask x "Why?"', by="rosa", permission=Permission.READ)
+    assert len(world.questions) == 24
+    assert "you have 3 questions open" in world.replies()[0]
 
 
 def test_answer_settles_an_open_question_by_its_global_name() -> None:
@@ -419,8 +425,11 @@ def test_stop_stops_the_feature_and_resume_goes_on() -> None:
     world.say("/stop")
     assert world.feature.state is FeatureState.STOPPED
     assert world.of(DropAgentWork)
+    first = world.questions[1].ask_round
     world.say("/resume")
     assert world.feature.state is FeatureState.ASKING
+    assert world.of(AskAgent)[0].ask_round == first + 1
+    assert world.answer(1, answer(99), ask_round=first) == []
 
 
 def test_retry_asks_an_agent_again_that_was_away() -> None:
@@ -482,3 +491,24 @@ def test_text_that_will_be_drawn_again_is_not_failed_again() -> None:
     actions = world.send(EffectFailed(1, "comment", "404 gone"))
     assert not [action for action in actions if hasattr(action, "body")]
     assert world.entry("failed").data["what"] == "comment"
+
+
+def test_a_late_answer_cannot_be_confirmed_unseen() -> None:
+    table = {"x": routed("x", "agent/architect", "@duc", sla="1h")}
+    world = started(draft("x", choices=(), recommended=None), table=Table(table))
+    world.send(ClockStruck(1, 1, world.questions[1].clock.deadline))
+    asked_at = world.now
+    world.now += timedelta(minutes=10)
+    world.answer(1, answer(95), ask_round=1, role="architect")
+    world.say("/confirm Q1", at=asked_at.isoformat())
+    assert "has changed since you read it" in world.replies()[0]
+    world.say("/confirm Q1", at=world.now.isoformat())
+    assert world.questions[1].state is QuestionState.CONFIRMED
+
+
+def test_a_huge_answer_is_handed_on_within_bounds() -> None:
+    world = started(draft("a"), draft("b", depends_on=(1,)))
+    world.answer(1, answer(95, content="x" * 1_000_000))
+    earlier = world.of(AskAgent)[0].inquiry.earlier
+    assert len(earlier[0][1]) < 10_000
+    assert len(world.entry("answer").data["content"]) == 1_000_000

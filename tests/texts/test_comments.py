@@ -208,3 +208,14 @@ def test_specification_of_an_issue_that_left_nothing_open() -> None:
     text = specification(replace(FEATURE, body=""), [])
     assert "The issue left nothing open." in text
     assert "The issue has no description." in text
+
+
+def test_a_long_answer_is_folded_and_ends_at_what_a_comment_holds() -> None:
+    long = Answer("word " * 20_000, "It fits.", 65, agent="@duc")
+    body = question_comment(FEATURE, replace(QUESTION, tentative=long), key="k")
+    assert len(body) < 65_536
+    assert "<details><summary>The whole answer</summary>" in body
+    assert "the log has the whole answer" in body
+    assert "/correct Q1" in body  # what to do about it is not cut off
+    short = question_comment(FEATURE, QUESTION, key="k")
+    assert "The whole answer" not in short
