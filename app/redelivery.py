@@ -21,10 +21,13 @@ _FIRST, _LONGEST = timedelta(seconds=45), timedelta(hours=1)
 """How long a failed attempt is waited on before the next; doubled each time."""
 
 
-def missed(listed: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
+def missed(
+    listed: list[dict[str, Any]], now: datetime, *, back: bool = False
+) -> list[dict[str, Any]]:
     """The newest attempt of each delivery that is to be asked for again now, oldest first.
 
-    Attempts that did not reach us are no reason to give up: we may be away for days.
+    Attempts that did not reach us are no reason to give up: we may be away for days. With `back`
+    we have just come back, and nothing waits for its next try.
     """
     attempts: dict[str, list[dict[str, Any]]] = {}
     for item in listed:
@@ -37,7 +40,7 @@ def missed(listed: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
             continue
         if sum(400 <= code < 500 for code in codes) >= _REFUSALS:
             continue
-        if len(tries) == 1 or now >= _next_try(newest, len(tries)):
+        if back or len(tries) == 1 or now >= _next_try(newest, len(tries)):
             found.append(newest)
     return sorted(found, key=lambda item: str(item.get("delivered_at", "")))
 
@@ -48,7 +51,7 @@ def _next_try(newest: dict[str, Any], tries: int) -> datetime:
     return at + wait
 
 
-async def ask_again(app: AppClient, engine: Engine) -> int:
+async def ask_again(app: AppClient, engine: Engine, *, back: bool = False) -> int:
     """Ask for what failed and is not here. Returns how many. Raises `GitHubError`.
 
     One that GitHub refuses to send again does not hold up the others.
@@ -64,7 +67,7 @@ async def ask_again(app: AppClient, engine: Engine) -> int:
             break
     recent = [item for item in listed if str(item.get("delivered_at", "")) >= oldest]
     asked = 0
-    for item in missed(recent, now):
+    for item in missed(recent, now, back=back):
         with engine.connect() as connection:
             if deliveries.finished(connection, str(item.get("guid"))):
                 continue

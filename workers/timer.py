@@ -48,6 +48,8 @@ class Timer:
         self._stop = threading.Event()
         self._web: datetime | None = None
         self._ask_in = [0.0]
+        self._eager = 1
+        """Looks for which nothing waits its turn: something of ours was away."""
         self._thread: threading.Thread | None = None
 
     def stop(self) -> None:
@@ -59,7 +61,10 @@ class Timer:
             self.sweep()
             if min(self._ask_in) <= 0 and not self._asking():
                 # GitHub may be slow just when much has failed; the sweep must not wait for it.
-                self._thread = threading.Thread(target=self.ask_for_failed, daemon=True)
+                back, self._eager = self._eager > 0, max(self._eager - 1, 0)
+                self._thread = threading.Thread(
+                    target=self.ask_for_failed, args=(back,), daemon=True
+                )
                 self._thread.start()
                 self._ask_in = [wait for wait in self._ask_in if wait > 0] or [FAILED]
             pause = self._pause()
@@ -77,6 +82,7 @@ class Timer:
     def ask_soon(self) -> None:
         """Something of ours was away: ask now, and once more when GitHub's list has caught up."""
         self._ask_in = [0.0, 3 * SWEEP]
+        self._eager = 2
 
     def sweep(self) -> None:
         """Ring for everything that is due and in nobody's hand."""
@@ -103,11 +109,15 @@ class Timer:
         if outbox.AGENTS in lanes:
             self._deps.bell.ring(AGENTS)
 
-    def ask_for_failed(self) -> None:
+    def ask_for_failed(self, back: bool = False) -> None:
         """One timer of all asks; the others find the lock taken."""
         try:
             with only_one(self._deps.engine, _LOCK) as mine:
-                asked = self._loop.run(ask_again(self._app, self._deps.engine)) if mine else 0
+                asked = (
+                    self._loop.run(ask_again(self._app, self._deps.engine, back=back))
+                    if mine
+                    else 0
+                )
             with self._deps.engine.begin() as connection:
                 health.forget_the_old(connection)
         except (GitHubError, DatabaseError) as error:

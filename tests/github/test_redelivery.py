@@ -60,6 +60,7 @@ def test_one_that_was_just_tried_is_left_in_peace() -> None:
     listed = [item("a", 502, "2026-11-21T11:59:30Z"), item("a", 502, "2026-11-21T11:59:50Z", 2)]
     assert missed(listed, NOON) == []
     assert missed(listed, NOON + timedelta(minutes=1))
+    assert missed(listed, NOON, back=True)  # we were away ourselves: at once
 
 
 class FakeApp:
