@@ -86,7 +86,7 @@ def _lines(connection: Connection, event: Event, thread: Thread) -> tuple[Line, 
     return tuple(Line(e.seq, e.at, e.kind, e.question, e.actor, e.data) for e in found)
 
 
-def _load(connection: Connection, policy: Policy, thread: Thread) -> dict[str, Load]:
+def load_of(connection: Connection, policy: Policy, thread: Thread) -> dict[str, Load]:
     """What people have to answer, where the configuration sets limits to it."""
     if policy.load == HumanLoad():
         return {}
@@ -147,6 +147,6 @@ def decide(
             questions=thread.questions,
             next_seq=thread.next_seq,
             lines=_lines(connection, event, thread),
-            load=_load(connection, policy, thread),
+            load=load_of(connection, policy, thread),
         )
     return handle(event, facts), thread

@@ -7,12 +7,15 @@ go to, in one transaction, and returns what is so afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from app.actions import Action, React, ShowComment
 from app.config.problems import ConfigInvalid
+from app.deciding import load_of
 from app.events import AgentAnswered, Commented, Issue, OwnEvent, Person, QuestionAsked, ToPeople
-from app.features.model import Feature, FeatureState, Question
+from app.features.model import FULL, Feature, FeatureState, Question
 from app.handlers import handle
 from app.handlers.facts import Facts, Permission, Policy
 from app.intake import carry_out
@@ -44,7 +47,7 @@ _COMMANDS = {"confirm": "/confirm", "correct": "/correct", "add_context": "/cont
 class KnowledgeRouterService:
     """One for a process; methods block for as long as the database takes.
 
-    `ring` is told the queues in which there is work after the commit.
+    After the commit `ring` is told the queues in which there is work, `publish` what happened.
     """
 
     def __init__(
@@ -52,10 +55,12 @@ class KnowledgeRouterService:
         engine: Engine,
         policies: Policies,
         ring: Callable[[str], object] = lambda queue: None,
+        publish: Callable[[Sequence[dict[str, Any]]], object] = lambda events: None,
     ) -> None:
         self._engine = engine
         self._policies = policies
         self._ring = ring
+        self._publish = publish
 
     def route_question(self, question: NewQuestion, by: str) -> AgentHandle:
         """Route a question and put it to whoever answers. Raises `NotFound`, `Refused`."""
@@ -74,6 +79,8 @@ class KnowledgeRouterService:
             thread = _thread(connection, question.feature)
         if thread.feature.state is FeatureState.GONE:
             raise Refused(f"{question.feature} is gone: its issue was deleted or transferred.")
+        if len(thread.questions) >= FULL:
+            raise Refused(f"{question.feature} has {FULL} questions: open another issue.")
         after = self._decide(thread, QuestionAsked(thread.feature.id, draft, by))
         return _handle_of(after.questions[-1])
 
@@ -97,6 +104,8 @@ class KnowledgeRouterService:
         thread, question = self._find(gid)
         if question.ended:
             raise Refused(f"{gid} is {question.state.value}.")
+        if thread.feature.state is FeatureState.STOPPED:
+            raise Refused(f"{thread.feature.place} is paused: {thread.feature.stopped_because}.")
         event = ToPeople(thread.feature.id, question.number, because, by)
         return _request(_question(self._decide(thread, event), question.number))
 
@@ -198,11 +207,13 @@ class KnowledgeRouterService:
         now = datetime.now(UTC)
         with self._engine.begin() as connection:
             locked = threads.lock_by_id(connection, thread.feature.id) or thread
-            actions = _wanted(handle(event, _facts(locked, policy, now)))
+            facts = replace(_facts(locked, policy, now), load=load_of(connection, policy, locked))
+            actions = _wanted(handle(event, facts))
             done = carry_out(connection, actions, locked, policy, now)
             after = threads.read_by_id(connection, thread.feature.id)
         for queue in done.queues:
             self._ring(queue)
+        self._publish(done.events)
         return after
 
 

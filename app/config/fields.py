@@ -62,6 +62,16 @@ def _name(value: object) -> str:
     return text
 
 
+_WHO = re.compile(r"(?:human/)?[A-Za-z0-9][A-Za-z0-9-]{0,38}|team/[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def _who(value: object) -> str:
+    text = _text(value)
+    if not _WHO.fullmatch(text):
+        raise ValueError(f'"{text[:60]}" is nobody: a login, human/LOGIN or team/SLUG')
+    return text
+
+
 def _role(value: object) -> str:
     return _name(_text(value).removeprefix("agent/"))
 
@@ -118,6 +128,8 @@ Duration = Annotated[str, BeforeValidator(_duration)]
 Percent = Annotated[int, BeforeValidator(_percent)]
 Answerer = Annotated[str, BeforeValidator(_answerer)]
 TopicPattern = Annotated[str, BeforeValidator(_pattern)]
+Who = Annotated[str, BeforeValidator(_who)]
+"""A login, `human/LOGIN` or `team/SLUG` of the organisation that owns the repository."""
 Name = Annotated[str, BeforeValidator(_name)]
 RoleName = Annotated[str, BeforeValidator(_role)]
 """A role, written `product` or `agent/product`."""

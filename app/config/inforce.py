@@ -176,7 +176,10 @@ class Configurations:
                 # One character too many is enough to see that it is too large.
                 layer = _Layer(repo, path, text and text[: MAX_LAYER_BYTES + 1], now)
             except Unreachable:
-                layer = known or await self._from_memory(repo, path)
+                # what another process has heard since is in memory, too
+                if known is None or known.from_memory:
+                    known = await self._from_memory(repo, path)
+                layer = known
                 # Whoever waits must not wait for GitHub once more, however long this took.
                 layer = replace(layer, at=self._clock())
             self._heard.put((repo, path), layer)

@@ -23,6 +23,7 @@ from app.config.fields import (
     TimeZone,
     TopicPattern,
     Version,
+    Who,
 )
 
 TOOLS = frozenset({"docs", "code-search", "web-search"})
@@ -102,7 +103,7 @@ class Answerers(_Part):
     """Confidence that an answer needs, first match in file order; 80 where nothing matches."""
     channels: Mapping[Text, Text] = Field(default_factory=dict)
     """Channel → apprise URL. Server only: the URLs hold secrets."""
-    people: Mapping[Name, Text] = Field(default_factory=dict)
+    people: Mapping[Name, Who] = Field(default_factory=dict)
     """Alias → login, `human/LOGIN` or `team/SLUG`; `maintainer` is who `human/maintainer` means."""
     calendars: Mapping[Text, CalendarRule] = Field(default_factory=dict)
     """Answerer (`team/security`, `human/octocat`) or `default` → when they work."""

@@ -6,6 +6,7 @@ them is kept (`app.store.layers`).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +59,10 @@ class Rules:
         """The configuration with the rules; without them if they no longer fit it."""
         now = self._clock()
         if now - self._looked >= EVERY:
-            self._looked, self._set = now, self._newest()
+            self._looked = now
+            # Nobody can say just now: what was set last stays in force.
+            with contextlib.suppress(Exception):
+                self._set = self._newest()
         found = self._set
         if found is None or not found.rules:
             self.problems = ()

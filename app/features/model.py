@@ -72,6 +72,10 @@ class Feature:
     problem: str = ""
     spec_revision: int = 0
     commit: str = ""
+    generated: int = 0
+    """The run whose questions are there; generating may also find that nothing is open."""
+    stopped_by: str = ""
+    """What stopped it, and so what lets it go on: `label`, `closed` or `command`."""
     written: int = 0
     """The newest revision that stands on the branch."""
     default_branch: str = "main"
@@ -226,6 +230,9 @@ class Question:
         wanted = (letter or "").strip().rstrip(".):").upper()
         return next((choice for choice in self.choices if choice.letter == wanted), None)
 
+
+FULL = 900
+"""Questions of one issue; the numbers of the global names end at a thousand."""
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SPACE = 36**6

@@ -9,12 +9,13 @@ from app.events import AgentAnswered
 from app.features.model import FeatureState, Question
 from app.handlers import chatting, gaps
 from app.handlers.asking import advance, ask_agent, people_from, put, settle
-from app.handlers.clocks import stamp, stopped
+from app.handlers.clocks import rungs_of, stamp, stopped
 from app.handlers.drawing import draw
 from app.handlers.escalating import BARON, escalate
 from app.handlers.facts import Facts
 from app.handlers.turn import Turn
 from app.questions.agreement import same
+from app.questions.chain import first_people
 from app.questions.model import Answer, QuestionState
 
 
@@ -53,6 +54,8 @@ def _handle(turn: Turn, role: str) -> str:
 
 
 def _in_time(turn: Turn, question: Question, event: AgentAnswered) -> None:
+    if turn.feature.state is FeatureState.STOPPED and not _kept(turn, question, event):
+        return
     if event.answer is None:
         _unavailable(turn, question, event)
         return
@@ -60,10 +63,28 @@ def _in_time(turn: Turn, question: Question, event: AgentAnswered) -> None:
     answer = replace(event.answer, agent=_handle(turn, event.role))
     answer = gaps.take_out(turn, question, answer)
     question = turn.question(question.number) or question
-    if gaps.blocks(turn, question):
+    if question.queued is None and gaps.blocks(turn, question):
         turn.put(replace(stopped(question), state=QuestionState.PENDING))
         return
     _judge(turn, question, answer)
+
+
+def _kept(turn: Turn, question: Question, event: AgentAnswered) -> bool:
+    """In a pause nobody else is asked: only an answer is judged, and only if it is enough."""
+    if event.answer is None:
+        handle = _handle(turn, event.role)
+        turn.record("agent.failed", handle, question, round=question.ask_round, error=event.error)
+        question = turn.question(question.number) or question
+        turn.put(replace(stopped(question), state=QuestionState.PENDING))
+        return False
+    return True
+
+
+def judge_again(turn: Turn, question: Question) -> None:
+    """After a pause: what was not sure enough goes to a person now."""
+    tentative = question.tentative
+    handle = tentative.agent if tentative else "the agent"
+    to_a_person(turn, question, f"{handle} is not sure enough")
 
 
 def _record(turn: Turn, question: Question, answer: Answer, verdict: str, round_: int) -> None:
@@ -105,10 +126,12 @@ def _judge(turn: Turn, question: Question, answer: Answer) -> None:
     )
     _record(turn, question, answer, "accepted" if good else "escalated", round_)
     question = turn.question(question.number) or question
-    if question.queued is not None:
-        _take_queued(turn, question)
-    elif good:
+    if take_queued(turn, question):
+        return
+    if good:
         settle(turn, question, QuestionState.ACCEPTED, answer=answer.content, source=answer.agent)
+    elif turn.feature.state is FeatureState.STOPPED:
+        turn.put(stopped(question))  # `resume` asks a person
     elif different:
         to_a_person(turn, question, _disagreement(answer, different))
     else:
@@ -124,23 +147,54 @@ def _disagreement(answer: Answer, different: list[Answer]) -> str:
 
 
 def to_a_person(turn: Turn, question: Question, because: str) -> None:
-    """Ask the first person or team of the chain, else whoever wanted the feature."""
+    """Ask the first person or team of the chain, else whoever wanted the feature.
+
+    An answer that a person gave meanwhile is taken instead. Behind a person who was asked already
+    the chain only goes on.
+    """
+    if take_queued(turn, question):
+        return
+    rungs = rungs_of(turn, question)
+    if first_people(rungs[: question.rung]) is not None:
+        if not put(turn, question, question.rung + 1, because):
+            unanswered(turn, question, because)
+        return
     question = replace(question, asked=None)
     if not put(turn, question, people_from(turn, question), because):
         escalate(turn, question, 0, turn.feature.started_by, because)
 
 
-def _take_queued(turn: Turn, question: Question) -> None:
+def take_queued(turn: Turn, question: Question) -> bool:
+    """Settle with what a person answered while an agent was at work, if anybody did."""
     queued = question.queued
-    if queued is not None:
+    if queued is None:
+        return False
+    settle(
+        turn,
+        question,
+        QuestionState.CORRECTED,
+        answer=queued.text,
+        source=f"@{queued.by}",
+        by=queued.by,
+    )
+    return True
+
+
+def unanswered(turn: Turn, question: Question, because: str) -> None:
+    """The chain has ended: by the rule, wait on, or use the agent's answer with a warning."""
+    tentative, routed = question.tentative, question.routed
+    if tentative and routed and routed.on_timeout == "use_answer_with_warning":
         settle(
             turn,
             question,
-            QuestionState.CORRECTED,
-            answer=queued.text,
-            source=f"@{queued.by}",
-            by=queued.by,
+            QuestionState.ACCEPTED,
+            answer=tentative.content,
+            source=tentative.agent,
+            warning=f"nobody looked at it in time ({because})",
         )
+    else:
+        question = stopped(question)
+        turn.put(replace(question, state=QuestionState.TIMEOUT, shown=True, note=because))
 
 
 def _unavailable(turn: Turn, question: Question, event: AgentAnswered) -> None:
@@ -148,9 +202,9 @@ def _unavailable(turn: Turn, question: Question, event: AgentAnswered) -> None:
     turn.record("agent.failed", handle, question, round=question.ask_round, error=event.error)
     question = turn.question(question.number) or question
     fallback = question.routed.fallback if question.routed else None
-    if question.queued is not None:
-        _take_queued(turn, question)
-    elif fallback and fallback not in question.tried:
+    if take_queued(turn, question):
+        return
+    if fallback and fallback not in question.tried:
         turn.record("fallback", BARON, question, agent=_handle(turn, fallback))
         ask_agent(turn, turn.question(question.number) or question, fallback)
     else:
@@ -159,6 +213,8 @@ def _unavailable(turn: Turn, question: Question, event: AgentAnswered) -> None:
 
 def _late(turn: Turn, question: Question, event: AgentAnswered) -> bool:
     """An answer that somebody else's overtook: a second opinion. False if it changes nothing."""
+    if take_queued(turn, question):
+        return True
     known = {question.tentative, *question.others}
     if event.answer is None or question.state in {QuestionState.PENDING, QuestionState.ANSWERED}:
         return False

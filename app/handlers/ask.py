@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.commands import Ask
 from app.events import Commented
-from app.features.model import FeatureState, Question, global_id
+from app.features.model import FULL, FeatureState, Question, global_id
 from app.handlers.facts import Permission
 from app.handlers.outcome import DONE, Outcome, refusal
 from app.handlers.turn import Turn
@@ -30,6 +30,8 @@ def ask(turn: Turn, command: Ask, event: Commented) -> Outcome:
     if turn.feature.state is FeatureState.STOPPED:
         return refusal("ask", replies.paused(turn.feature))
     login = event.sender.login
+    if len(turn.questions) >= FULL:
+        return refusal("ask", replies.issue_is_full(FULL))
     theirs = [q for q in turn.questions if q.asker == login and not q.ended]
     most = OPEN_AT_MOST if turn.facts.permission >= Permission.TRIAGE else OF_OUTSIDERS
     if len(theirs) >= most:

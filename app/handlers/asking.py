@@ -25,8 +25,9 @@ def advance(turn: Turn) -> None:
         if question.state is QuestionState.PENDING and _ready(turn, question):
             ask(turn, question)
     admit(turn)
-    if turn.feature.run == 0:
-        return  # questions on an issue that is no feature
+    feature = turn.feature
+    if feature.run == 0 or feature.generated != feature.run:
+        return  # no feature, or one whose own questions are not there yet
     states = {question.state for question in turn.questions}
     if states & {QuestionState.ASKING, QuestionState.ANSWERED}:
         turn.enter(FeatureState.ASKING)
@@ -129,11 +130,11 @@ def _role(rung: Rung) -> str:
 def _unfit(turn: Turn, question: Question, rung: Rung) -> str:
     """Why this agent or tool cannot be asked; empty if it can."""
     policy, spec = turn.facts.policy, turn.feature.spec
+    if _role(rung) in question.tried:
+        return f"{policy.handles.get(rung.name, rung.name)} was asked already"
     if rung.kind == "tool":
         missing = rung.name not in policy.tools
         return f"There is no tool {rung.name} here" if missing else ""
-    if _role(rung) in question.tried:
-        return f"{policy.handles.get(rung.name, rung.name)} was asked already"
     if turn.feature.run == 0 or question.asker or question.rerouted:
         return ""  # whoever asks on their own is not bound to the feature's roles
     if not spec.knowledge:
@@ -257,22 +258,29 @@ def settle(
         _reopen_what_rests_on(turn, question.number)
 
 
+_UNTOUCHED = frozenset({QuestionState.PENDING, QuestionState.CANCELLED})
+"""Questions that know nothing of an earlier answer yet, or never will."""
+
+
 def _reopen_what_rests_on(turn: Turn, number: int) -> None:
     needs = {question.number: question.depends_on for question in turn.questions}
     for resting in dependencies.resting_on(number, needs):
         question = turn.question(resting)
-        if question is None or not question.settled:
+        if question is None or question.state in _UNTOUCHED:
             continue
         because = f"it rests on Q{number}, whose answer was changed"
-        earlier = Added(question.settled_by or question.source, f"Earlier: {question.answer}")
+        added = question.added
+        if question.settled:
+            who = question.settled_by or question.source
+            added = (*added, Added(who, f"Earlier: {question.answer}"))
         turn.record("reopened", BARON, question, because=because, answer=question.answer)
         question = turn.question(resting) or question
         turn.put(
             replace(
-                question,
+                stopped(question),
                 state=QuestionState.PENDING,
                 note=because,
-                added=(*question.added, earlier),
+                added=added,
                 since_round=question.ask_round + 1,
                 others=(),
                 tentative=None,

@@ -34,6 +34,8 @@ def chat(turn: Turn, command: Chat, event: Commented) -> Outcome:
         return refusal("chat", replies.talks_already(question))
     if chatting.partner(turn, question) is None:
         return refusal("chat", texts.nobody_to_talk_to(question))
+    if len(question.chat) >= chatting.LONGEST:
+        return refusal("chat", texts.said_enough(question, chatting.LONGEST))
     for other in turn.questions:
         if other.chat_with == login and other.number != question.number:
             turn.put(replace(other, chat_with=""))

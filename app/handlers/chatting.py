@@ -7,6 +7,7 @@ from dataclasses import replace
 from app.actions import AskAgent, ShowComment
 from app.events import AgentAnswered
 from app.features.model import Added, Question
+from app.handlers import gaps
 from app.handlers.asking import inquiry
 from app.handlers.clocks import stamp
 from app.handlers.escalating import BARON
@@ -59,6 +60,9 @@ def answered(turn: Turn, question: Question, event: AgentAnswered) -> None:
         return  # ended meanwhile
     handle = turn.facts.policy.handles.get(event.role, f"@{event.role}")
     answer = replace(event.answer, agent=handle) if event.answer else None
+    if answer is not None:
+        answer = gaps.take_out(turn, question, answer)
+        question = turn.question(question.number) or question
     turn.record(
         "chat",
         BARON,

@@ -7,8 +7,9 @@ from datetime import datetime
 
 from app.actions import Action
 from app.events import ClockStruck
-from app.features.model import FeatureState, Question
-from app.handlers.asking import advance, put, settle
+from app.features.model import NO_CLOCK, FeatureState, Question
+from app.handlers.answers import take_queued, unanswered
+from app.handlers.asking import advance, put
 from app.handlers.clocks import rungs_of, stopped
 from app.handlers.drawing import draw
 from app.handlers.escalating import BARON, notify
@@ -33,7 +34,8 @@ def struck(event: ClockStruck, facts: Facts) -> list[Action]:
     # Whoever rang may have a clock that goes ahead of ours.
     moment = max(facts.now, datetime.fromisoformat(event.at))
     if question.state is QuestionState.DEFERRED:
-        pass  # `advance` looks whether there is room by now
+        # `advance` looks whether there is room by now, and sets a new moment if not
+        turn.put(replace(question, clock=NO_CLOCK))
     elif moment < datetime.fromisoformat(question.clock.deadline):
         _remind(turn, question)
     else:
@@ -67,21 +69,12 @@ def _expired(turn: Turn, question: Question) -> None:
         since=question.clock.since,
     )
     question = turn.put(stopped(turn.question(question.number) or question))
+    if take_queued(turn, question):
+        return
     because = f"{who} did not answer within {sla}"
     if put(turn, question, question.rung + 1, because):
         return
-    tentative, routed = question.tentative, question.routed
-    if tentative and routed and routed.on_timeout == "use_answer_with_warning":
-        settle(
-            turn,
-            question,
-            QuestionState.ACCEPTED,
-            answer=tentative.content,
-            source=tentative.agent,
-            warning=f"nobody looked at it in time ({because})",
-        )
-    else:
-        turn.put(replace(question, state=QuestionState.TIMEOUT, shown=True, note=because))
+    unanswered(turn, question, because)
 
 
 def _who(turn: Turn, question: Question) -> str:

@@ -108,7 +108,7 @@ def _nothing_here(facts: Facts, parsed: Parsed) -> bool:
 
 def _plain(event: Commented, facts: Facts) -> list[Action]:
     """Text without a command: a turn of an open conversation, or perhaps an answer."""
-    if facts.feature is None or event.before is not None or not facts.questions:
+    if facts.feature is None or event.before is not None or not facts.questions or facts.quiet:
         return []
     turn = Turn(facts, facts.feature)
     login = event.sender.login

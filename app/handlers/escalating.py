@@ -84,10 +84,15 @@ def notify(turn: Turn, question: Question, what: str, sentence: str) -> None:
             feature_id=turn.feature.id,
             question=question.number,
             channel=channel,
-            title=f"{turn.place} {question.name}: {question.text}"[:200],
-            body=f"{sentence}\n\n{question.text}"[:2000],
+            title=_quiet(f"{turn.place} {question.name}: {question.text}"[:200]),
+            body=_quiet(f"{sentence}\n\n{question.text}"[:2000]),
         )
     )
+
+
+def _quiet(text: str) -> str:
+    """Without what calls a whole channel together (`@everyone`, `<!channel>`)."""
+    return text.replace("@", "@\u200b").replace("<", "‹").replace(">", "›")
 
 
 def _has_enough(turn: Turn, to: str) -> bool:

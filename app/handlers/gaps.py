@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.features.model import Question, global_id
+from app.features.model import FULL, Question, global_id
 from app.handlers.turn import Turn
 from app.questions.gaps import Gap, parse_gaps
 from app.questions.model import Answer
 
 AT_MOST = 5
-"""Questions from one answer; more would drown whoever is asked."""
+"""Gaps of one question, over all its answers; more would drown whoever is asked."""
 DEEP = 3
 """How far gaps of gaps are followed."""
 
@@ -22,7 +22,7 @@ def take_out(turn: Turn, question: Question, answer: Answer) -> Answer:
     """
     content, rationale = parse_gaps(answer.content), parse_gaps(answer.rationale)
     found, errors = (*content.gaps, *rationale.gaps), (*content.errors, *rationale.errors)
-    room = AT_MOST if _depth(turn, question) < DEEP else 0
+    room = _room(turn, question)
     for gap in found[:room]:
         _create(turn, question, gap, answer.agent)
     reasons = [f"A `<gap>` block in line {error.line}: {error.reason}" for error in errors]
@@ -42,6 +42,14 @@ def take_out(turn: Turn, question: Question, answer: Answer) -> Answer:
         rationale=rationale.text.strip(),
         uncertainty_reasons=(*answer.uncertainty_reasons, *reasons),
     )
+
+
+def _room(turn: Turn, question: Question) -> int:
+    """How many more gaps are followed: bounded in depth, for one question, and for all."""
+    asked = sum(other.gap_of == question.number for other in turn.questions)
+    if _depth(turn, question) >= DEEP or len(turn.questions) >= FULL:
+        return 0
+    return max(AT_MOST - asked, 0)
 
 
 def blocks(turn: Turn, question: Question) -> bool:

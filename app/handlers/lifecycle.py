@@ -9,12 +9,14 @@ from app.actions import Action, DropEffects
 from app.events import Closed, Reopened, Unlabeled, Vanished
 from app.features.model import NO_CLOCK, Feature, FeatureState
 from app.features.types import type_of
+from app.handlers.answers import judge_again
 from app.handlers.asking import BARON, advance
 from app.handlers.clocks import shifted, stamp
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts
 from app.handlers.generating import generate_again
 from app.handlers.turn import Turn
+from app.questions.model import QuestionState
 
 
 def _running(feature: Feature | None) -> bool:
@@ -31,7 +33,7 @@ def unlabeled(event: Unlabeled, facts: Facts) -> list[Action]:
     if any(type_of(label) for label in labels):
         return []  # set again since, or another one still stands
     because = f"the label `{facts.feature.spec.label}` was removed"
-    return _stop(facts, facts.feature, event.sender.login, because)
+    return _stop(facts, facts.feature, event.sender.login, because, "label")
 
 
 def closed(event: Closed, facts: Facts) -> list[Action]:
@@ -40,28 +42,36 @@ def closed(event: Closed, facts: Facts) -> list[Action]:
         return []
     if facts.feature.state is FeatureState.DONE:
         return []
-    return _stop(facts, facts.feature, event.sender.login, "the issue was closed")
+    return _stop(facts, facts.feature, event.sender.login, "the issue was closed", "closed")
 
 
-def _stop(facts: Facts, feature: Feature, who: str, because: str) -> list[Action]:
+def _stop(facts: Facts, feature: Feature, who: str, because: str, by: str) -> list[Action]:
     turn = Turn(facts, feature)
-    halt(turn, who, because)
+    halt(turn, who, because, by)
     draw(turn)
     return turn.actions()
 
 
-def halt(turn: Turn, who: str, because: str) -> None:
+def halt(turn: Turn, who: str, because: str, by: str = "command") -> None:
     """Ask nothing more; all clocks stand still until `resume`."""
     turn.update(
-        state=FeatureState.STOPPED, stopped_because=because, paused_at=stamp(turn.facts.now)
+        state=FeatureState.STOPPED,
+        stopped_because=because,
+        stopped_by=by,
+        paused_at=stamp(turn.facts.now),
     )
     turn.record("paused", f"@{who}", because=because)
 
 
 def reopened(event: Reopened, facts: Facts) -> list[Action]:
-    """Reopening goes on with a feature that still bears its label."""
+    """Reopening goes on with a feature that closing stopped and that still bears its label.
+
+    An issue's author may close and reopen it, and so must not undo a maintainer's `/pause`.
+    """
     feature = facts.feature
     if feature is None or feature.state is not FeatureState.STOPPED or not feature.run:
+        return []
+    if feature.stopped_by == "command":
         return []
     labels = facts.labels if facts.labels is not None else event.issue.labels
     if facts.closed or not any(type_of(label) for label in labels):
@@ -74,21 +84,32 @@ def reopened(event: Reopened, facts: Facts) -> list[Action]:
 
 def resume(turn: Turn, who: str) -> None:
     """Go on where the feature was, with the time that was left."""
+    unfreeze(turn)
+    turn.record("resumed", f"@{who}")
+    feature = turn.feature
+    if feature.run and feature.generated != feature.run:
+        # What was to be generated may have been lost, or have failed while nobody was asked.
+        generate_again(turn)
+        return
+    for question in turn.questions:
+        if question.state is QuestionState.ANSWERED:
+            judge_again(turn, question)
+    if feature.written == feature.spec_revision and feature.written and _all_ended(turn):
+        turn.enter(FeatureState.DONE)
+    else:
+        if feature.run == 0:
+            turn.enter(FeatureState.NEW)
+        advance(turn)
+
+
+def unfreeze(turn: Turn) -> None:
+    """Let the clocks run again, each with what it had left."""
     if turn.feature.paused_at:
         since = datetime.fromisoformat(turn.feature.paused_at)
         for question in turn.questions:
             if question.clock != NO_CLOCK:
                 turn.put(replace(question, clock=shifted(turn, question, since)))
-    turn.update(stopped_because="", paused_at="")
-    turn.record("resumed", f"@{who}")
-    feature = turn.feature
-    if not any(not question.asker for question in turn.questions):
-        # What was to be generated may have been lost, or have come while nobody was to be asked.
-        generate_again(turn)
-    elif feature.written == feature.spec_revision and feature.written and _all_ended(turn):
-        turn.enter(FeatureState.DONE)
-    else:
-        advance(turn)
+    turn.update(stopped_because="", stopped_by="", paused_at="")
 
 
 def _all_ended(turn: Turn) -> bool:

@@ -6,12 +6,14 @@ from app.features.model import Question
 from app.handlers.turn import Turn
 from app.questions.chain import Rung
 
-ANY_MAINTAINER = "maintainer"
-"""Nobody in particular: whoever maintains the repository may answer, and nobody is mentioned."""
+ANY_MAINTAINER = "a maintainer"
+"""Nobody in particular: whoever may triage may answer, and nobody is mentioned. No login can be
+called so."""
+_ROLE = "maintainer"
 
 
 def resolve(turn: Turn, question: Question, rung: Rung) -> str:
-    """A login, a team as `owner/slug`, or `maintainer`.
+    """A login, a team as `owner/slug`, or `a maintainer`.
 
     Somebody who used `/ask` is never asked back; then a maintainer is.
     """
@@ -47,8 +49,8 @@ def _named(turn: Turn, name: str) -> str:
 
 def _maintainer(turn: Turn, question: Question) -> str:
     """Who is configured; else who started the feature, for that one may triage here."""
-    configured = turn.facts.policy.people.get(ANY_MAINTAINER)
+    configured = turn.facts.policy.people.get(_ROLE)
     if configured:
-        return _named(turn, ANY_MAINTAINER)
+        return _named(turn, _ROLE)
     started_by = turn.feature.started_by
     return started_by if started_by and started_by != question.person_asking else ANY_MAINTAINER

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.actions import Action
 from app.events import QuestionAsked, ToPeople
-from app.features.model import FeatureState, Question, global_id
+from app.features.model import FULL, FeatureState, Question, global_id
 from app.handlers.answers import to_a_person
 from app.handlers.asking import advance
 from app.handlers.drawing import draw
@@ -18,7 +18,7 @@ from app.texts.safe import visible
 def asked(event: QuestionAsked, facts: Facts) -> list[Action]:
     """Create the question and ask it."""
     feature, draft = facts.feature, event.draft
-    if feature is None or feature.state is FeatureState.GONE:
+    if feature is None or feature.state is FeatureState.GONE or len(facts.questions) >= FULL:
         return []
     turn = Turn(facts, feature)
     number = max((question.number for question in turn.questions), default=0) + 1
@@ -56,12 +56,16 @@ def asked(event: QuestionAsked, facts: Facts) -> list[Action]:
 
 def to_people(event: ToPeople, facts: Facts) -> list[Action]:
     """Take the question from whoever has it, and ask a person."""
-    if facts.feature is None or facts.feature.state is FeatureState.GONE:
+    resting = {FeatureState.GONE, FeatureState.STOPPED}
+    if facts.feature is None or facts.feature.state in resting:
         return []
     turn = Turn(facts, facts.feature)
     question = turn.question(event.question)
     if question is None or question.ended:
         return []
+    if question.routed is None:
+        routed = facts.policy.routes.route(question.topic, question.target)
+        question = turn.put(replace(question, routed=routed))
     turn.record("human", f"@{event.by}", question, action="escalate", text=event.because)
     question = turn.question(question.number) or question
     to_a_person(turn, replace(question), visible(event.because))

@@ -14,7 +14,7 @@ from app.handlers.asking import BARON, advance
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts, Permission
 from app.handlers.generating import generate
-from app.handlers.lifecycle import resume
+from app.handlers.lifecycle import resume, unfreeze
 from app.handlers.turn import Turn
 from app.questions import dependencies
 from app.questions.model import Draft
@@ -66,7 +66,9 @@ def branch_name(number: int, title: str) -> str:
 def _begin(turn: Turn, event: Labeled, spec: TypeSpec) -> None:
     issue = event.issue
     body = visible(issue.body)
-    if _has_own_questions(turn.questions) and turn.feature.state is FeatureState.FAILED:
+    unfreeze(turn)
+    feature = turn.feature
+    if feature.run and feature.generated == feature.run and feature.state is FeatureState.FAILED:
         advance(turn)
         return
     turn.update(
@@ -115,6 +117,7 @@ def generated(event: QuestionsGenerated, facts: Facts) -> list[Action]:
         if feature.state is not FeatureState.STOPPED:
             turn.update(state=FeatureState.FAILED, problem="No questions could be generated.")
     else:
+        turn.update(generated=event.run)
         turn.record("generated", BARON, generator=event.generator, count=len(event.drafts))
         first = max((question.number for question in turn.questions), default=0) + 1
         for number, draft in enumerate(event.drafts, start=first):

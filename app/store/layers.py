@@ -54,11 +54,8 @@ class Layers:
             )
 
     def newest_rules(self) -> RuleSet | None:
-        """The rules that were set last; None if none ever were, or nobody can say."""
-        try:
-            found = self.history(1)
-        except SQLAlchemyError:
-            return None
+        """The rules that were set last; None if none ever were. Raises `SQLAlchemyError`."""
+        found = self.history(1)
         return found[0] if found else None
 
     def history(self, limit: int = 100) -> list[RuleSet]:

@@ -22,6 +22,11 @@ def nobody_to_talk_to(question: Question) -> str:
     return f"no agent can talk about {question.name} here. Answer with `/correct {question.name} …`"
 
 
+def said_enough(question: Question, most: int) -> str:
+    name = question.name
+    return f"{most} turns about {name} are enough. Settle it with `/correct {name} …`."
+
+
 def chat_reply(
     feature: Feature, question: Question, answer: Answer | None, *, takes: bool, key: str
 ) -> str:

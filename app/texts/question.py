@@ -214,7 +214,7 @@ def _added(question: Question) -> list[str]:
 
 def _who_is_asked(question: Question, waiting: tuple[str, ...]) -> list[str]:
     note = harmless(one_line(question.note, 400), 500)
-    asked = "A maintainer" if question.asked == "maintainer" else f"@{question.asked}"
+    asked = "A maintainer" if question.asked == "a maintainer" else f"@{question.asked}"
     if question.state is QuestionState.TIMEOUT:
         lines = [f"⌛ {note}. It can still be answered, and nobody is reminded any more."]
     else:

@@ -111,6 +111,10 @@ def too_many_open(most: int) -> str:
     return f"you have {most} questions open on this issue. Wait for answers, or `/stop Q…` one."
 
 
+def issue_is_full(most: int) -> str:
+    return f"this issue has {most} questions. Open another issue for more."
+
+
 def talks_already(question: Question) -> str:
     return f"{question.chat_with} is talking about {question.name} just now."
 

@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse
 from app.config.problems import ConfigInvalid
 from app.features.model import Feature, Question
 from app.outlets.schemas import schemas
+from app.outlets.stream import Stream
 from app.policies import Policies
 from app.questions.model import Answer, Choice
 from app.queue import Bell
@@ -65,7 +66,10 @@ class _Lazy:
             if self._service is None:
                 policies = Policies(self._settings, self._engine)
                 bell = Bell(self._settings.redis_url or "")
-                self._service = KnowledgeRouterService(self._engine, policies, bell.ring)
+                stream = Stream(self._settings.redis_url or "")
+                self._service = KnowledgeRouterService(
+                    self._engine, policies, bell.ring, stream.publish
+                )
             return self._service
 
     def decide(self, call: Callable[[KnowledgeRouterService], T]) -> T:

@@ -53,7 +53,7 @@ def test_whoever_asks_is_never_asked_back() -> None:
     table = Table({"x": routed("x", "human/requester", None)})
     world = started(draft("a"), table=table)
     world.say('/ask x "Why?"', by="mara")
-    assert world.questions[2].asked == "maintainer"
+    assert world.questions[2].asked == "a maintainer"
     assert "**A maintainer** is asked" in world.shown["f1:Q2"].body
     world.policy = {"people": {"maintainer": "team/core"}}
     world.say('/ask x "And why that?"', by="mara")

@@ -120,7 +120,7 @@ def test_bare_question_has_no_empty_parts() -> None:
 
 
 def test_maintainer_is_not_pinged_by_name() -> None:
-    question = replace(QUESTION, asked="maintainer")
+    question = replace(QUESTION, asked="a maintainer")
     assert "**A maintainer** is asked" in question_comment(FEATURE, question, key="k")
 
 
