@@ -16,6 +16,8 @@ from app.questions.model import Answer
 from app.texts import chat as texts
 from app.texts.safe import visible
 
+LEAST = 60
+"""Confidence from which an answer in a conversation may become the proposed one."""
 LONGEST = 40
 """Turns of one conversation; whoever needs more needs a meeting."""
 
@@ -89,4 +91,6 @@ def answered(turn: Turn, question: Question, event: AgentAnswered) -> None:
 
 
 def _surer(answer: Answer, before: Answer | None) -> bool:
-    return before is None or answer.confidence >= before.confidence
+    """Whether `/confirm` is to take this one; a guess does not take a recommendation's place."""
+    least = LEAST if before is None else before.confidence
+    return answer.confidence >= least

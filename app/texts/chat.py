@@ -43,5 +43,5 @@ def chat_reply(
     if takes:
         lines.append(f"`/confirm {name}` takes this; or go on talking.")
     else:
-        lines.append(f"`/confirm {name}` takes the proposal above, not this; or go on talking.")
+        lines.append(f"`/correct {name} …` says it in your words; or go on talking.")
     return "\n".join([first, *lines])[:LIMIT]

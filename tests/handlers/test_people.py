@@ -227,6 +227,17 @@ def test_a_conversation_about_one_question_only() -> None:
     assert world.say("Thank you!") == []
 
 
+def test_a_guess_in_a_conversation_does_not_take_the_recommendations_place() -> None:
+    table = Table({"x": routed("x", "human/mara", None)})
+    world = started(draft("x"), table=table)
+    world.say("/chat Q1 What do others do?")
+    world.answer(1, answer(43, content="A: One table."), chat=1, role="architect")
+    assert world.questions[1].tentative is None
+    assert "says it in your words" in world.shown["f1:Q1:chat:1:reply"].body
+    world.say("/confirm Q1")
+    assert world.questions[1].answer == "B: Two tables"
+
+
 def test_a_conversation_ends_with_stop_and_the_question_stays_open() -> None:
     world = escalated()
     world.say("/chat Q1 What if we shard?")
