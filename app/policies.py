@@ -36,6 +36,7 @@ def policy_of(config: Config, explained: str = "") -> Policy:
         default_sla=config.answerers.default_sla,
         people={name.lower(): who for name, who in config.answerers.people.items()},
         calendars=calendars_of(config.answerers.calendars),
+        model_for=config.model_for,
         timeouts={
             name: duration(role.timeout).total_seconds()
             for name in config.agents.names()

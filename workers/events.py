@@ -11,7 +11,17 @@ from dataclasses import replace
 from app.config.inforce import Fetch, Unreachable
 from app.deciding import NOBODY, Sender, wants_issue, wants_permission
 from app.deps import Deps
-from app.events import Commented, Event, GitHubEvent, OwnEvent, PullChanged
+from app.events import (
+    Closed,
+    Commented,
+    Event,
+    GitHubEvent,
+    OwnEvent,
+    PullChanged,
+    Reopened,
+    Unlabeled,
+    Vanished,
+)
 from app.features.model import Place
 from app.github.client import AppClient, GitHubError
 from app.handlers.facts import Permission, Policy
@@ -88,6 +98,10 @@ class Events:
             return NOBODY, self._deps.policies.server()
         if isinstance(event, OwnEvent):
             return NOBODY, await self._policy(place)
+        if isinstance(event, Unlabeled | Closed | Reopened | Vanished):
+            with self._deps.engine.connect() as connection:
+                if not threads.is_known(connection, place.repo_id, place.number):
+                    return NOBODY, self._deps.policies.server()  # no feature: nothing to ask
         if isinstance(event, PullChanged):
             return await self._proposal(event, place)
         with self._deps.engine.connect() as connection:

@@ -169,14 +169,15 @@ def ask_agent(turn: Turn, question: Question, role: str) -> None:
         sla = rungs[min(question.rung, len(rungs) - 1)].sla
         question = replace(question, clock=wound(turn, question, sla))
     question = turn.put(question)
-    turn.record("asked", BARON, question, role=role, round=question.ask_round)
+    wanted = inquiry(turn, question, role)
+    turn.record("asked", BARON, question, role=role, round=question.ask_round, model=wanted.model)
     turn.do(
         AskAgent(
             key=f"f{turn.feature.id}:{question.name}:ask:{question.ask_round}",
             feature_id=turn.feature.id,
             question=question.number,
             ask_round=question.ask_round,
-            inquiry=inquiry(turn, question, role),
+            inquiry=wanted,
             repo=turn.place.repo,
             installation=turn.place.installation,
             seconds=turn.facts.policy.timeouts.get(role, 0.0),
@@ -187,6 +188,7 @@ def ask_agent(turn: Turn, question: Question, role: str) -> None:
 def inquiry(turn: Turn, question: Question, role: str) -> Inquiry:
     """What the agent is given: the question and its context, nothing of the repository."""
     earlier = [turn.question(number) for number in question.depends_on]
+    capability = question.routed.capability if question.routed else None
     return Inquiry(
         role=role,
         topic=question.topic,
@@ -200,7 +202,8 @@ def inquiry(turn: Turn, question: Question, role: str) -> Inquiry:
         earlier=tuple(
             (other.text, _shortened(other.answer)) for other in earlier if other and other.settled
         ),
-        capability=question.routed.capability if question.routed else None,
+        capability=capability,
+        model=turn.facts.policy.model_for(role, capability),
         said=tuple((said.by, said.text) for said in question.chat),
     )
 

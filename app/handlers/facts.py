@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -61,6 +61,8 @@ class Policy:
     """Alias → login or `team/SLUG`."""
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
     """Answerer, login or `default` → when they work."""
+    model_for: Callable[[str, str | None], str | None] = lambda role, capability: None
+    """(Role, capability of the route) → the model it is asked with; None for the provider's."""
     timeouts: Mapping[str, float] = field(default_factory=dict)
     """Role → seconds that it may take."""
     tools: frozenset[str] = frozenset()

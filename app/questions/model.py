@@ -128,6 +128,8 @@ class Inquiry:
     earlier: tuple[tuple[str, str], ...] = ()
     """Settled answers that it depends on: (question, answer)."""
     capability: str | None = None
+    model: str | None = None
+    """The model that the configuration names for this role or capability (specs/1, FR-023)."""
     said: tuple[tuple[str, str], ...] = ()
     """The conversation so far, where a person talks with @baron: (who, text)."""
 

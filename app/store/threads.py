@@ -92,6 +92,13 @@ def where(connection: Connection, feature_id: int) -> Place | None:
     return from_json(Place, data) if data else None
 
 
+def is_known(connection: Connection, repo_id: int, number: int) -> bool:
+    """Whether anything was ever started or asked on an issue."""
+    query = text("SELECT 1 FROM features WHERE repo_id = :repo AND number = :number")
+    found = connection.execute(query, {"repo": repo_id, "number": number})
+    return found.scalar_one_or_none() is not None
+
+
 def ensure(connection: Connection, place: Place) -> Thread:
     """The feature of an issue, made if it is new, locked until the transaction ends."""
     blank = Feature(id=0, place=place)

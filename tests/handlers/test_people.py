@@ -523,3 +523,26 @@ def test_a_huge_answer_is_handed_on_within_bounds() -> None:
     earlier = world.of(AskAgent)[0].inquiry.earlier
     assert len(earlier[0][1]) < 10_000
     assert len(world.entry("answer").data["content"]) == 1_000_000
+
+
+def test_an_agent_is_asked_with_the_model_of_its_role_and_the_log_says_so() -> None:
+    """specs/1, US6.3."""
+    world = World()
+    world.policy = {"model_for": {"architect": "opus"}.get}
+    world.label()
+    world.generate(draft())
+    assert world.of(AskAgent)[0].inquiry.model == "opus"
+    assert world.entry("asked").data["model"] == "opus"
+
+
+def test_outcomes_only() -> None:
+    world = World(comments="outcomes")
+    world.label()
+    world.generate(draft("a"), draft("b"))
+    world.answer(1, answer(65))
+    assert "f1:Q1" in world.shown  # a person must act
+    world.shown.clear()
+    world.say("/context Q1 We have two shards.")
+    assert "f1:Q1" not in world.shown  # nobody can do anything about it now
+    world.answer(1, answer(95))
+    assert "f1:Q1" in world.shown
