@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
+from app.cli import main
 from tests.flows.test_conversation import entries, replies, say, waiting_feature
 from tests.recovery.town import REPO, Town, until
 
@@ -101,3 +106,21 @@ def test_route_to_the_code(town: Town) -> None:
     )
     about = [entry for entry in entries(town, number) if entry.actor == "tool/code-search"]
     assert about[0].kind == "answer", about[0].data
+
+
+def test_kr_route_says_what_the_running_service_does(
+    town: Town, capsys: pytest.CaptureFixture[str]
+) -> None:
+    number = town.open("Routes", "Nothing to build.", None)
+    topics = ("security.tokens", "budget.cloud", "ux.words", "zebra")
+    asked = "\n".join(f'/ask {topic} "What about {topic}?"' for topic in topics)
+    say(town, number, asked)
+    routed = {e.data["answerer"] + e.question: e for e in entries(town, number)
+              if e.kind == "routing"}  # fmt: skip
+    assert len(routed) == len(topics)
+    for entry, topic in zip(routed.values(), topics, strict=True):
+        assert main(["route", topic, "--json"]) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert {key: entry.data[key] for key in ("answerer", "agent", "rule", "threshold")} == {
+            key: said[key] for key in ("answerer", "agent", "rule", "threshold")
+        }
