@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from app.store.engine import process_name, to_json
+from app.store.packing import unpack
 
 LEASE = timedelta(seconds=10)
 _GIVE_UP = 8
@@ -51,7 +52,7 @@ class FenceLost(Exception):
 def claim(connection: Connection) -> Claimed | None:
     """Take the oldest delivery that is due, one issue's in order; None if there is none."""
     row = connection.execute(_CLAIM, {"lease": LEASE, "owner": process_name()}).one_or_none()
-    return Claimed(**row._mapping) if row else None
+    return Claimed(**{**row._mapping, "payload": unpack(row.payload)}) if row else None
 
 
 def finish(connection: Connection, claimed: Claimed, *, state: str = "done") -> None:

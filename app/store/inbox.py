@@ -16,6 +16,7 @@ from typing import Any
 import psycopg
 
 from app.store.engine import normal_url
+from app.store.packing import pack
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +110,7 @@ class Inbox:
             [row.action for row in rows],
             [row.repo_id for row in rows],
             [row.issue for row in rows],
-            [row.payload for row in rows],
+            [pack(row.payload) for row in rows],
             ["new" if row.used else "ignored" for row in rows],
         )
         end = time.monotonic() + PATIENCE

@@ -23,7 +23,7 @@ from app.web.webhooks import PATH, Receive, Scope, Send, Webhooks
 logger = logging.getLogger(__name__)
 
 
-PAUSE = 0.02
+PAUSE = 0.1
 """Seconds between two rings of a busy web process; the first one goes out at once."""
 
 
