@@ -123,6 +123,9 @@ class GenerateQuestions:
     run: int
     request: FeatureRequest
     limit: int
+    repo: str = ""
+    person: str = ""
+    """Who set it off, for the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,27 @@ class AskAgent:
     chat: int = 0
     seconds: float = 0.0
     """How long it may take; 0 is the role's own limit."""
+    person: str = ""
+    """Who set it off, for the budget."""
+    handbook: bool = True
+    """Whether the handbook answers where the model cannot; otherwise somebody else is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteDocuments:
+    """Have @baron's model make documents of drafts; without a model the drafts have to do.
+
+    `drafts` are (file name, text), `answers` the settled ones: (name, question, answer, source).
+    """
+
+    key: str
+    feature_id: int
+    revision: int
+    drafts: tuple[tuple[str, str], ...]
+    request: FeatureRequest
+    answers: tuple[tuple[str, str, str, str], ...]
+    repo: str = ""
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +207,7 @@ class DropAgentWork:
 
 StateAction = SaveFeature | SaveQuestion | Record | DropEffects | DropAgentWork
 GitHubEffect = ShowComment | React | ShowLabel | CommitFiles | ShowCheck
-AgentEffect = GenerateQuestions | AskAgent | SuggestAgents
+AgentEffect = GenerateQuestions | AskAgent | SuggestAgents | WriteDocuments
 OutletEffect = Notify | Publish
 Effect = GitHubEffect | AgentEffect | OutletEffect
 Action = StateAction | Effect

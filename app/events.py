@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.features.model import Place
-from app.questions.model import Answer, Candidate, Draft
+from app.questions.model import Answer, Candidate, Cost, Draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +96,29 @@ class PullChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Spending:
+    """What a piece of work cost, and where its caps stand now."""
+
+    cost: Cost | None = None
+    """None where no model was called."""
+    near: tuple[str, ...] = ()
+    """A line for each cap of which 80 % or more is used."""
+
+
+FREE = Spending()
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionsGenerated:
     feature_id: int
     run: int
     drafts: tuple[Draft, ...] = ()
     generator: str = ""
     error: str = ""
+    note: str = ""
+    """Why it was not the usual generator that found them."""
+    prompt: str = ""
+    spending: Spending = FREE
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +133,28 @@ class AgentAnswered:
     error: str = ""
     chat: int = 0
     """Which turn of a conversation it answers; 0 for the question itself."""
+    unpaid: bool = False
+    """A budget did not allow the call; `error` says which."""
+    spending: Spending = FREE
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A document, and what wrote it; `error` says why it is the draft after all."""
+
+    name: str
+    text: str
+    model: str = ""
+    prompt: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsWritten:
+    feature_id: int
+    revision: int
+    documents: tuple[Written, ...] = ()
+    spending: Spending = FREE
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +225,7 @@ GitHubEvent = Labeled | Unlabeled | Closed | Reopened | Vanished | Commented | P
 OwnEvent = (
     QuestionsGenerated
     | AgentAnswered
+    | DocumentsWritten
     | AgentsSuggested
     | ClockStruck
     | QuestionAsked

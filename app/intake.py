@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, assert_never
+from typing import Any, assert_never, get_args
 
 from app.actions import (
     Action,
@@ -26,20 +26,7 @@ from app.actions import (
     SaveQuestion,
 )
 from app.deciding import NOBODY, Sender, commands_in, decide
-from app.events import (
-    AgentAnswered,
-    AgentsSuggested,
-    ClockStruck,
-    Commented,
-    EffectFailed,
-    Event,
-    FilesCommitted,
-    Notified,
-    OwnEvent,
-    QuestionAsked,
-    QuestionsGenerated,
-    ToPeople,
-)
+from app.events import Commented, EffectFailed, Event, OwnEvent
 from app.github.payloads import read_event
 from app.handlers.facts import Policy
 from app.outward import told
@@ -48,20 +35,7 @@ from app.store.deliveries import Claimed
 from app.store.engine import Connection, from_json
 from app.store.threads import Thread
 
-_OWN: dict[str, type[OwnEvent]] = {
-    kind.__name__: kind
-    for kind in (
-        QuestionsGenerated,
-        AgentAnswered,
-        AgentsSuggested,
-        ClockStruck,
-        QuestionAsked,
-        ToPeople,
-        Notified,
-        FilesCommitted,
-        EffectFailed,
-    )
-}
+_OWN: dict[str, type[OwnEvent]] = {kind.__name__: kind for kind in get_args(OwnEvent)}
 
 
 def read(claimed: Claimed) -> Event | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import time
 from typing import Any
 
+from app.agents.choosing import has_model
 from app.config.explain import explain
 from app.config.inforce import Configurations, Fetch, InForce, Unreachable
 from app.config.loader import Config
@@ -16,6 +17,7 @@ from app.config.problems import Problem
 from app.config.shipped import config_folder
 from app.handlers.facts import HumanLoad, Policy, Wrong
 from app.questions.calendars import Calendar, parse_days, parse_hours
+from app.questions.caps import Caps
 from app.questions.durations import duration
 from app.questions.routing import Router
 from app.settings import Settings
@@ -25,9 +27,9 @@ from app.store.layers import Layers
 Rule = Mapping[str, Any]
 
 
-def policy_of(config: Config, explained: str = "") -> Policy:
-    """What the handlers know of a configuration."""
-    baron = config.baron
+def policy_of(config: Config, explained: str = "", *, writer: bool = False) -> Policy:
+    """What the handlers know of a configuration; `writer` says whether @baron has a model."""
+    baron, budget = config.baron, config.agents.budget
     return Policy(
         routes=Router(config),
         handles=config.agents.handles(),
@@ -42,6 +44,8 @@ def policy_of(config: Config, explained: str = "") -> Policy:
             for name in config.agents.names()
             if (role := config.agents.find(name))
         },
+        caps=Caps(**budget.model_dump()),
+        writer=writer,
         tools=TOOLS,
         load=HumanLoad(baron.human_load.open, baron.human_load.per_day),
         keep=duration(baron.questions.keep),
@@ -77,6 +81,7 @@ class Policies:
     """Every repository's policy. Built once; `of` asks GitHub at most every few seconds."""
 
     def __init__(self, settings: Settings, engine: Engine) -> None:
+        self._settings = settings
         layers = Layers(engine)
         self._configurations = Configurations(
             config_folder(settings), layers, rules=layers.newest_rules
@@ -84,6 +89,9 @@ class Policies:
         self._knowing = threading.Lock()
         self._known: dict[int, tuple[InForce, Policy]] = {}
         self._server: tuple[Config, Policy] | None = None
+
+    def _writer(self, config: Config) -> bool:
+        return has_model(config, self._settings)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -94,7 +102,7 @@ class Policies:
         """The server's own, without what organisations and repositories add."""
         config = self._configurations.server()
         if self._server is None or self._server[0] is not config:
-            self._server = (config, policy_of(config))
+            self._server = (config, policy_of(config, writer=self._writer(config)))
         return self._server[1]
 
     def known(self, repo: str) -> Policy:
@@ -128,6 +136,7 @@ class Policies:
         if known is None or known[0] is not in_force:
             if len(self._known) > 1000:
                 self._known.clear()
-            known = (in_force, policy_of(in_force.config, explain(in_force)))
+            config = in_force.config
+            known = (in_force, policy_of(config, explain(in_force), writer=self._writer(config)))
             self._known[id(in_force)] = known
         return known[1]

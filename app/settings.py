@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -38,8 +38,32 @@ class Settings(BaseSettings):
     embedding_model: str = "bundled"
     web_search_url: str = ""
     web_search_key: SecretStr | None = None
+    model_calls: int = Field(default=100, ge=1, le=1000)
+    """Calls of one provider under way at a time; more wait in order."""
+    claude_memory: int = Field(default=4096, ge=200)
+    """MB that Claude Code processes may take together, at about 200 each; more wait in order."""
     sandbox: Literal["strict", "landlock", "bwrap", "none"] = "strict"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    # The providers' own names. Only the forwarder reads them; no agent ever sees them.
+    anthropic_api_key: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_API_KEY")
+    anthropic_base_url: str = Field(
+        default="https://api.anthropic.com", validation_alias="ANTHROPIC_BASE_URL"
+    )
+    claude_code_oauth_token: SecretStr | None = Field(
+        default=None, validation_alias="CLAUDE_CODE_OAUTH_TOKEN"
+    )
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
+    openai_base_url: str = Field(
+        default="https://api.openai.com/v1", validation_alias="OPENAI_BASE_URL"
+    )
+    google_api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("GOOGLE_API_KEY", "GEMINI_API_KEY")
+    )
+    google_base_url: str = Field(
+        default="https://generativelanguage.googleapis.com",
+        validation_alias="GOOGLE_GEMINI_BASE_URL",
+    )
     playground_port: int = Field(default=8080, ge=0, le=65535)
 
     @field_validator("log_level", mode="before")

@@ -25,9 +25,9 @@ import psycopg
 from redis import Redis
 
 from app.actions import AskAgent
-from app.agents.protocols import AgentUnavailable
+from app.agents.protocols import NOBODY, Account, AgentUnavailable, Generated
 from app.agents.suggesting import Suggester
-from app.agents.team import Member, Team
+from app.agents.team import Member, Parts, Team
 from app.deps import build_deps
 from app.embedded import Servers
 from app.events import AgentAnswered
@@ -73,7 +73,7 @@ class SlowModel:
         self.in_flight = 0
         self.most = 0
 
-    async def ask(self, inquiry: Inquiry) -> Answer:
+    async def ask(self, inquiry: Inquiry, account: Account = NOBODY, seconds: float = 0) -> Answer:
         """Answer after `MODEL_SECONDS`."""
         self.asked[inquiry.text] += 1
         self.in_flight += 1
@@ -91,15 +91,15 @@ class Nobody:
     async def answer(self, name: str, inquiry: Inquiry, repo: str) -> Answer:
         raise AgentUnavailable(f"there is no tool {name} here")
 
-    async def generate(self, request: object, limit: int) -> tuple[()]:
-        return ()
+    async def generate(self, request: object, limit: int, account: Account = NOBODY) -> Generated:
+        return Generated((), "nobody")
 
 
 def team(model: SlowModel) -> Team:
     """One architect, who has that model."""
-    members = {"architect": Member("architect", model, 120.0, "bench")}
+    members = {"architect": Member("architect", model, 120.0)}
     suggester = Suggester({}, lambda texts: np.zeros((len(texts), 1), dtype=np.float32))
-    return Team(members, Nobody(), "nobody", tools=Nobody(), suggester=suggester)
+    return Team(members, Parts(Nobody(), tools=Nobody(), suggester=suggester))
 
 
 def work(database_url: str, redis_url: str) -> None:

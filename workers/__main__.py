@@ -64,14 +64,18 @@ def start(kind: str, deps: Deps, crash: Callable[[str], None] = lambda point: No
     elif kind == OUTBOX:
         _carry(OUTBOX, deps, Outbox(deps, crash), Outlets(deps, crash))
     elif kind == AGENTS:
-        from app.agents.team import Team, build_team
+        from app.agents.building import build_team
+        from app.agents.team import Team
         from workers.agents import Agents
+        from workers.metering import build_meter
         from workers.tools import build_tools
 
-        def build() -> Team:
-            return build_team(deps.settings, build_tools(deps))
+        meter = build_meter(deps)
 
-        _carry(AGENTS, deps, Agents(deps, build(), crash, build))
+        def build() -> Team:
+            return build_team(deps.settings, meter, build_tools(deps))
+
+        _carry(AGENTS, deps, Agents(deps, build(), crash, build, meter))
     else:
         _timer(deps)
 

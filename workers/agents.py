@@ -6,17 +6,36 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
-from typing import assert_never
+from dataclasses import replace
+from typing import assert_never, cast
 
-from app.actions import AgentEffect, AskAgent, GenerateQuestions, SuggestAgents
-from app.agents.protocols import AgentUnavailable
+from app.actions import (
+    AgentEffect,
+    AskAgent,
+    GenerateQuestions,
+    SuggestAgents,
+    WriteDocuments,
+)
+from app.agents.choosing import DRIVER
+from app.agents.meter import BudgetMeter
+from app.agents.protocols import Account, AgentUnavailable, OverBudget
 from app.agents.team import Team
 from app.deps import Deps
-from app.events import AgentAnswered, AgentsSuggested, OwnEvent, QuestionsGenerated
+from app.events import (
+    FREE,
+    AgentAnswered,
+    AgentsSuggested,
+    DocumentsWritten,
+    OwnEvent,
+    QuestionsGenerated,
+    Spending,
+    Written,
+)
 from app.queue import EVENTS
 from app.store import deliveries, outbox, threads
 from app.store.outbox import Due
 from workers.drain import Drain
+from workers.metering import build_meter
 
 logger = logging.getLogger(__name__)
 
@@ -27,19 +46,24 @@ AT_ONCE = 200
 class Agents(Drain):
     """Calls agents, and hands their answers to the handlers as events."""
 
+    gives_up = True
+
     def __init__(
         self,
         deps: Deps,
         team: Team,
         crash: Callable[[str], None] = lambda point: None,
         build: Callable[[], Team] | None = None,
+        meter: BudgetMeter | None = None,
     ) -> None:
         """`build` makes the team anew when the server's configuration has changed."""
         super().__init__(deps, crash)
         self._team = team
+        self._meter = meter or build_meter(deps)
         self._build = build
         self._config = deps.policies.server_config()
         self._renewing = asyncio.Lock()
+        self._retiring: set[asyncio.Task[None]] = set()
         threading.Thread(target=team.warm, name="warm", daemon=True).start()
 
     async def lanes(self) -> list[str]:
@@ -71,42 +95,90 @@ class Agents(Drain):
             if config is self._config:
                 return
             self._config = config
+            old, under_way = self._team, set(self._tasks)
             try:
                 self._team = await asyncio.to_thread(self._build)
             except Exception:
                 logger.exception("the new roster cannot be used; the old one goes on")
+                return
+            self._retiring.add(asyncio.create_task(self._retire(old, under_way)))
+
+    async def _retire(self, team: Team, under_way: set[asyncio.Task[None]]) -> None:
+        """The old team goes when the last one who asked it has the answer."""
+        under_way.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+        if under_way:
+            await asyncio.wait(under_way)
+        await team.stop()
+
+    async def end(self) -> None:
+        """No child process and no open port is left."""
+        await self._team.stop()
 
     async def _call(self, effect: AgentEffect) -> OwnEvent:
         """An error is an answer too: the handlers ask somebody else, and the log keeps it."""
         match effect:
             case GenerateQuestions():
-                try:
-                    drafts = await self._team.generate(effect.request, effect.limit)
-                except AgentUnavailable as error:
-                    return QuestionsGenerated(effect.feature_id, effect.run, error=str(error))
-                except Exception as error:
-                    logger.exception("%s failed", effect.key)
-                    return QuestionsGenerated(effect.feature_id, effect.run, error=repr(error))
-                name = self._team.generator
-                return QuestionsGenerated(effect.feature_id, effect.run, tuple(drafts), name)
+                return await self._generate(effect)
             case AskAgent():
                 return await self._ask(effect)
             case SuggestAgents():
                 return await self._suggest(effect)
+            case WriteDocuments():
+                return await self._write(effect)
             case _:
                 assert_never(effect)
+
+    async def _generate(self, effect: GenerateQuestions) -> QuestionsGenerated:
+        about = (effect.feature_id, effect.run)
+        account = Account(effect.feature_id, 0, effect.repo, effect.person, DRIVER, effect.key)
+        try:
+            found = await self._team.generate(effect.request, effect.limit, account)
+            event = QuestionsGenerated(
+                *about, found.drafts, found.generator, note=found.note, prompt=found.prompt
+            )
+        except AgentUnavailable as error:
+            event = QuestionsGenerated(*about, error=str(error))
+        except Exception as error:
+            logger.exception("%s failed", effect.key)
+            event = QuestionsGenerated(*about, error=repr(error))
+        return replace(event, spending=await self._spending(account))
 
     async def _ask(self, effect: AskAgent) -> AgentAnswered:
         role = effect.inquiry.role
         about = (effect.feature_id, effect.question, effect.ask_round, role)
+        account = Account(
+            effect.feature_id, effect.question, effect.repo, effect.person, role, effect.key
+        )
         try:
-            answer = await self._team.ask(effect.inquiry, effect.repo, effect.seconds)
-            return AgentAnswered(*about, answer=answer, chat=effect.chat)
+            answer = await self._team.ask(
+                effect.inquiry, effect.repo, effect.seconds, account, handbook=effect.handbook
+            )
+            event = AgentAnswered(*about, answer=answer, chat=effect.chat)
         except AgentUnavailable as error:
-            return AgentAnswered(*about, error=str(error), chat=effect.chat)
+            unpaid = isinstance(error, OverBudget)
+            event = AgentAnswered(*about, error=str(error), chat=effect.chat, unpaid=unpaid)
         except Exception as error:
             logger.exception("%s failed", effect.key)
-            return AgentAnswered(*about, error=repr(error), chat=effect.chat)
+            event = AgentAnswered(*about, error=repr(error), chat=effect.chat)
+        return replace(event, spending=await self._spending(account))
+
+    async def _write(self, effect: WriteDocuments) -> DocumentsWritten:
+        """Where the model cannot write, the drafts are the documents."""
+        account = Account(effect.feature_id, 0, effect.repo, effect.person, DRIVER, effect.key)
+        try:
+            written = await self._team.write(effect, account)
+        except Exception as error:
+            logger.exception("%s failed", effect.key)
+            written = [Written(name, text, error=repr(error)) for name, text in effect.drafts]
+        spending = await self._spending(account)
+        return DocumentsWritten(effect.feature_id, effect.revision, tuple(written), spending)
+
+    async def _spending(self, account: Account) -> Spending:
+        """What the work cost, all tries together, and where its caps stand."""
+        cost = await asyncio.to_thread(self._meter.cost, account.key)
+        if cost is None:
+            return FREE
+        return Spending(cost, await asyncio.to_thread(self._meter.standing, account))
 
     async def _suggest(self, effect: SuggestAgents) -> AgentsSuggested:
         """Without candidates the person decides alone."""

@@ -24,6 +24,9 @@ IDLE = 1.0
 class Drain(ABC):
     """Runs in a thread with an event loop of its own; `ring()` may be called from anywhere."""
 
+    gives_up = False
+    """Whether work that nobody wants any more is broken off."""
+
     def __init__(self, deps: Deps, crash: Callable[[str], None] = lambda point: None) -> None:
         self.deps = deps
         self.crash = crash
@@ -32,6 +35,7 @@ class Drain(ABC):
         self._rung = asyncio.Event()
         self._stopping = False
         self._tasks: set[asyncio.Task[None]] = set()
+        self._task_of: dict[int, asyncio.Task[None]] = {}
         self._thread = threading.Thread(target=self._run, name="drain", daemon=True)
 
     @abstractmethod
@@ -62,9 +66,21 @@ class Drain(ABC):
         self.ring()
         self._thread.join(patience)
 
+    async def end(self) -> None:  # noqa: B027 - most have nothing to close
+        """Close whatever has to be closed when the loop ends."""
+
     def renew(self, connection: Connection) -> None:
-        """Called by the beat."""
-        outbox.hold(connection, list(self.held.values()))
+        """Called by the beat. What was dropped or taken over meanwhile is given up at once."""
+        held = list(self.held.values())
+        ours = outbox.hold(connection, held)
+        for due in held if self.gives_up else ():
+            if due.id not in ours:
+                self._loop.call_soon_threadsafe(self._give_up, due.id)
+
+    def _give_up(self, number: int) -> None:
+        task = self._task_of.get(number)
+        if task is not None:
+            task.cancel()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -82,6 +98,11 @@ class Drain(ABC):
                 await self._wait()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=6.0)
+        for task in self._tasks:  # what is under way is handed back, with all its processes ended
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1.5)
+        await self.end()
 
     async def _wait(self) -> None:
         with contextlib.suppress(TimeoutError):
@@ -100,6 +121,7 @@ class Drain(ABC):
             self.held[due.id] = due
             task = self._loop.create_task(self._one(due))
             self._tasks.add(task)
+            self._task_of[due.id] = task
             task.add_done_callback(self._tasks.discard)
         return found
 
@@ -115,8 +137,12 @@ class Drain(ABC):
         except Exception as error:
             logger.exception("%s failed", due.key)
             await asyncio.to_thread(self._put_back, due, error)
+        except asyncio.CancelledError:
+            logger.info("%s was given up", due.key)
+            raise
         finally:
             self.held.pop(due.id, None)
+            self._task_of.pop(due.id, None)
             self._rung.set()
 
     def _put_back(self, due: Due, error: Exception) -> None:

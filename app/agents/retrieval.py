@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.agents.handbook import Handbook, Passage
-from app.agents.protocols import AgentUnavailable
+from app.agents.protocols import NOBODY, Account, AgentUnavailable
 from app.questions.model import Answer, Choice, Inquiry, Source
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -73,7 +73,19 @@ class RetrievalBackend:
             if shelf.book.passages:
                 shelf.vectors()
 
-    async def ask(self, inquiry: Inquiry) -> Answer:
+    def relevant(self, inquiry: Inquiry) -> list[Passage]:
+        """The passages of the role's handbook, those first that fit best; blocks for a moment."""
+        shelf = self._shelves.get(inquiry.role)
+        if shelf is None or not shelf.book.passages:
+            return []
+        return [fit.passage for fit in shelf.search(inquiry, most=len(shelf.book.passages))]
+
+    def knows(self, role: str) -> bool:
+        """Whether the role has a handbook with anything in it."""
+        shelf = self._shelves.get(role)
+        return shelf is not None and bool(shelf.book.passages)
+
+    async def ask(self, inquiry: Inquiry, account: Account = NOBODY, seconds: float = 0) -> Answer:
         """Look it up. Raises `AgentUnavailable` if the role has no handbook."""
         shelf = self._shelves.get(inquiry.role)
         if shelf is None or not shelf.book.passages:

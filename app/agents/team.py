@@ -1,30 +1,30 @@
-"""The roster at work: which backend answers for which role, and how long it may take."""
+"""The roster at work: asks whoever fills a role, and sees to it that nothing harmful comes back."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Protocol
 
-import yaml
-
-from app.agents.handbook import Handbook, load_handbook
-from app.agents.protocols import AgentUnavailable, Backend, QuestionGenerator
-from app.agents.retrieval import Embed, RetrievalBackend
-from app.agents.suggesting import Described, Suggester
-from app.config.loader import Config, load_config
-from app.config.shipped import config_folder, shipped_folder
-from app.embeddings import MiniLM
-from app.features.bank import Bank, build_bank
+from app.actions import WriteDocuments
+from app.agents.protocols import (
+    NOBODY,
+    Account,
+    AgentUnavailable,
+    Backend,
+    Declined,
+    Generated,
+    Malformed,
+    OverBudget,
+    QuestionGenerator,
+)
+from app.agents.suggesting import Suggester
+from app.events import Written
 from app.features.checklist import Checklist
 from app.features.types import FeatureRequest
-from app.questions.durations import duration
-from app.questions.model import Answer, Candidate, Draft, Inquiry
-from app.settings import Settings
-
-BANK = "question-bank"
+from app.questions.model import Answer, Candidate, Inquiry
+from app.texts.secrets import without_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,12 @@ class Member:
     role: str
     backend: Backend | None
     seconds: float
-    kind: str = ""
+    problem: str = ""
+    """Why it has no backend that works here."""
+    handbook: Backend | None = None
+    """What answers where the model cannot be reached."""
+    keeps_time: bool = False
+    """Whether the backend keeps the time limit itself, and so may wait for its turn before."""
 
 
 class ChecklistGenerator:
@@ -45,9 +50,12 @@ class ChecklistGenerator:
     def __init__(self, checklist: Checklist) -> None:
         self._checklist = checklist
 
-    async def generate(self, request: FeatureRequest, limit: int) -> Sequence[Draft]:
+    async def generate(
+        self, request: FeatureRequest, limit: int, account: Account = NOBODY
+    ) -> Generated:
         """See `Checklist.look`."""
-        return await asyncio.to_thread(self._checklist.look, request, limit)
+        drafts = await asyncio.to_thread(self._checklist.look, request, limit)
+        return Generated(tuple(drafts), self.name)
 
 
 class Tools(Protocol):
@@ -65,118 +73,155 @@ class _NoTools:
         raise AgentUnavailable(f"there is no tool {name} here")
 
 
+class Writer(Protocol):
+    """Makes documents of drafts: `app.agents.writing`."""
+
+    async def write(self, wanted: WriteDocuments, account: Account = NOBODY) -> list[Written]:
+        """Each of them, the draft where there is nothing better."""
+        ...
+
+
+NO_TOOLS = _NoTools()
+
+
+async def _nothing() -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a team is made of beside its members."""
+
+    generator: QuestionGenerator
+    tools: Tools = NO_TOOLS
+    suggester: Suggester | None = None
+    writer: Writer | None = None
+    warm: Callable[[], None] = lambda: None
+    """Prepares what the first question would otherwise wait for; blocks for seconds."""
+    start: Callable[[], Awaitable[None]] = _nothing
+    stop: Callable[[], Awaitable[None]] = _nothing
+    secrets: frozenset[str] = frozenset()
+    """Values that the service itself holds and nobody may say."""
+
+
 class Team:
     """Asks agents; every way of failing is `AgentUnavailable` with a reason."""
 
-    def __init__(
-        self,
-        members: Mapping[str, Member],
-        generator: QuestionGenerator,
-        name: str,
-        warm: Callable[[], None] = lambda: None,
-        *,
-        tools: Tools | None = None,
-        suggester: Suggester | None = None,
-    ) -> None:
+    def __init__(self, members: Mapping[str, Member], parts: Parts) -> None:
         self._members = members
-        self._tools = tools or _NoTools()
-        self._suggester = suggester
-        self._generator = generator
-        self.generator = name
-        self.warm = warm
-        """Prepares what the first question would otherwise wait for; blocks for seconds."""
+        self._parts = parts
+        self._starting = asyncio.Lock()
+        self._started = False
+        self.warm = parts.warm
 
-    async def ask(self, inquiry: Inquiry, repo: str = "", seconds: float = 0.0) -> Answer:
+    async def start(self) -> None:
+        """Make ready what calls of models go through; again is no harm."""
+        async with self._starting:
+            if not self._started:
+                await self._parts.start()
+                self._started = True
+
+    async def stop(self) -> None:
+        """End what `start` began."""
+        async with self._starting:
+            if self._started:
+                self._started = False
+                await self._parts.stop()
+
+    async def ask(
+        self,
+        inquiry: Inquiry,
+        repo: str = "",
+        seconds: float = 0.0,
+        account: Account = NOBODY,
+        *,
+        handbook: bool = True,
+    ) -> Answer:
         """Have a role or a tool answer within its time. Raises `AgentUnavailable`.
 
-        `seconds` is the time limit that the repository sets; 0 means the server's.
+        `seconds` is the time limit that the repository sets; 0 means the server's. Where the model
+        cannot be reached the handbook answers and says so, unless `handbook` is False.
         """
+        await self.start()
         if inquiry.role.startswith("tool/"):
-            return await self._tools.answer(inquiry.role.removeprefix("tool/"), inquiry, repo)
+            name = inquiry.role.removeprefix("tool/")
+            return self._clean(await self._parts.tools.answer(name, inquiry, repo))
         member = self._members.get(inquiry.role)
         if member is None:
             raise AgentUnavailable(f"nobody is {inquiry.role}")
+        inquiry = replace(inquiry, role=member.role)
+        try:
+            return self._clean(await self._ask(member, inquiry, seconds, account))
+        except (Malformed, Declined, OverBudget):
+            raise
+        except AgentUnavailable as error:
+            if member.handbook is None or not handbook:
+                raise
+            answer = await member.handbook.ask(inquiry)
+            return self._clean(_instead(answer, str(error)))
+
+    async def _ask(
+        self, member: Member, inquiry: Inquiry, seconds: float, account: Account
+    ) -> Answer:
         if member.backend is None:
-            raise AgentUnavailable(f"{inquiry.role} has no backend that works here: {member.kind}")
+            raise AgentUnavailable(
+                f"{inquiry.role} has no backend that works here: {member.problem}"
+            )
         limit = seconds or member.seconds
+        if member.keeps_time:
+            return await member.backend.ask(inquiry, account, limit)
         try:
             async with asyncio.timeout(limit):
-                return await member.backend.ask(replace(inquiry, role=member.role))
+                return await member.backend.ask(inquiry, account, limit)
         except TimeoutError:
             raise AgentUnavailable(f"no answer within {limit:g} seconds") from None
 
     async def suggest(self, topic: str, text: str) -> Sequence[Candidate]:
         """Who might know, where the topic names nobody."""
-        if self._suggester is None:
+        if self._parts.suggester is None:
             return ()
-        return await asyncio.to_thread(self._suggester.suggest, topic, text)
+        return await asyncio.to_thread(self._parts.suggester.suggest, topic, text)
 
-    async def generate(self, request: FeatureRequest, limit: int) -> Sequence[Draft]:
+    async def generate(
+        self, request: FeatureRequest, limit: int, account: Account = NOBODY
+    ) -> Generated:
         """What the issue leaves open. Raises `AgentUnavailable`."""
-        return await self._generator.generate(request, limit)
+        await self.start()
+        return await self._parts.generator.generate(request, limit, account)
+
+    async def write(self, wanted: WriteDocuments, account: Account = NOBODY) -> list[Written]:
+        """The documents; the drafts themselves where @baron has no model."""
+        if self._parts.writer is None:
+            return [Written(name, text) for name, text in wanted.drafts]
+        await self.start()
+        written = await self._parts.writer.write(wanted, account)
+        return [replace(one, text=self._without_secrets(one.text)[0]) for one in written]
+
+    def _clean(self, answer: Answer) -> Answer:
+        """The answer without secrets; one that held any goes to a person."""
+        content, found = self._without_secrets(answer.content)
+        rationale, more = self._without_secrets(answer.rationale)
+        reasons = [self._without_secrets(reason)[0] for reason in answer.uncertainty_reasons]
+        sources = [
+            replace(one, quote=self._without_secrets(one.quote)[0]) for one in answer.sources
+        ]
+        kinds = tuple(dict.fromkeys((*found, *more)))
+        if kinds:
+            reasons.insert(0, f"what looked like a secret was removed from it: {', '.join(kinds)}")
+        return replace(
+            answer,
+            content=content,
+            rationale=rationale,
+            uncertainty_reasons=tuple(reasons),
+            sources=tuple(sources),
+            doubt=answer.doubt or (reasons[0] if kinds else ""),
+        )
+
+    def _without_secrets(self, text: str) -> tuple[str, tuple[str, ...]]:
+        return without_secrets(text, self._parts.secrets)
 
 
-BuildTools = Callable[[Mapping[str, Handbook], Embed], Tools]
-"""Makes the tools from the handbooks and the embedding model."""
-
-
-def build_team(settings: Settings, build_tools: BuildTools | None = None) -> Team:
-    """The team of the configuration. Raises `ConfigInvalid`, `BankError`, `OSError`."""
-    folder = config_folder(settings)
-    config = load_config(folder)
-    model = MiniLM(settings.embedding_model)
-    handbooks = {
-        name: load_handbook(name, _beside(folder, role.knowledge))
-        for name, role in config.agents.roles.items()
-        if role.backend == "retrieval" and role.knowledge
-    }
-    retrieval = RetrievalBackend(handbooks, model.embed)
-    bank = load_bank(_beside(folder, BANK))
-    generator = ChecklistGenerator(Checklist(bank, model.embed))
-
-    model.recall(settings.data_dir)  # before the first question, which would make them all anew
-
-    def warm() -> None:
-        model.embed([said for entry in bank.entries for said in entry.said])
-        retrieval.warm()
-        model.keep(settings.data_dir)
-
-    return Team(
-        _members(config, retrieval),
-        generator,
-        generator.name,
-        warm,
-        tools=build_tools(handbooks, model.embed) if build_tools else None,
-        suggester=Suggester(_described(config), model.embed),
-    )
-
-
-def _described(config: Config) -> dict[str, Described]:
-    return {
-        name: Described(name, role.handle, role.description)
-        for name, role in config.agents.roles.items()
-        if role.kind == "knowledge" and role.description
-    }
-
-
-def _beside(folder: Path, name: str) -> Path:
-    """A folder of the configuration; the shipped one where the operator's has none."""
-    own = folder / name
-    return own if own.is_dir() else shipped_folder() / name
-
-
-def _members(config: Config, retrieval: Backend) -> dict[str, Member]:
-    members: dict[str, Member] = {}
-    for name, role in config.agents.roles.items():
-        backend = retrieval if role.backend == "retrieval" else None
-        member = Member(name, backend, duration(role.timeout).total_seconds(), role.backend)
-        members |= dict.fromkeys((name, *role.aliases), member)
-    return members
-
-
-def load_bank(folder: Path) -> Bank:
-    """The question bank in a folder of YAML files. Raises `BankError`, `OSError`."""
-    return build_bank(
-        (path.name, yaml.safe_load(path.read_text("utf-8")))
-        for path in sorted(folder.glob("*.yaml"))
-    )
+def _instead(answer: Answer, error: str) -> Answer:
+    """The handbook's answer, saying that it stands in for a model."""
+    why = f"the model could not be asked ({error}), so this is from the handbook alone"
+    return replace(answer, uncertainty_reasons=(why, *answer.uncertainty_reasons))

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 
+MODEL_KEYS = (
+    "ANTHROPIC_API_KEY",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "OPENAI_API_KEY",
+)
+
+
 @dataclass(frozen=True)
 class DemoSetup:
     """All that the demo runs on."""
@@ -61,7 +70,11 @@ def prepare(
         "KR_PORT": str(web_port),
         "KR_PUBLIC_URL": service,
     }
-    env.pop("KR_GITHUB_PRIVATE_KEY", None)  # it would go before the file
+    for name in (
+        "KR_GITHUB_PRIVATE_KEY",
+        *MODEL_KEYS,
+    ):  # no key of the operator's is used, or spent
+        env.pop(name, None)
     box = _playground(playground_port, folder / "playground", service, keys)
     workers = worker_programs(min(settings.workers, 2))
     return DemoSetup(playground, service, [box, web(), *workers], env, folder / "logs")

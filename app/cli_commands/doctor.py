@@ -64,6 +64,27 @@ def examine() -> list[Check]:
     return [
         Check("settings", True, _summary(settings)),
         *(_probe(name, probe, remedy) for name, probe, remedy in plan),
+        *_agents(settings),
+    ]
+
+
+def _agents(settings: Settings) -> list[Check]:
+    """Every role's backend, tried with the smallest question there is."""
+    from app.agents.trying import try_roles
+
+    try:
+        tried = try_roles(settings)
+    except Exception as error:
+        first = next(iter(str(error).strip().splitlines()), "")
+        return [Check("agents", False, f"{type(error).__name__}: {first}", checks.AGENTS_REMEDY)]
+    return [
+        Check(
+            f"agent_{one.role}",
+            not one.problem,
+            one.problem or one.detail,
+            (one.remedy or checks.AGENTS_REMEDY) if one.problem else "",
+        )
+        for one in tried
     ]
 
 

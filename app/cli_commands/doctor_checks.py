@@ -22,6 +22,9 @@ REDIS_REMEDY = "Start it (`kr up`), or correct KR_REDIS_URL. Until then work wai
 WORKERS_REMEDY = "Start the workers: `kr up`, or `kr worker`."
 MODEL_REMEDY = "Install the package again, or correct KR_EMBEDDING_MODEL."
 FAILURES_REMEDY = "Mend what the line names; `/status` on the issue draws its comments again."
+AGENTS_REMEDY = (
+    "Correct the key or the model in agents.yaml; `backend: retrieval` answers without a model."
+)
 _NEEDED = ("events", "outbox", "agents")
 
 

@@ -1,4 +1,4 @@
-"""`kr parse …`: what we read in a comment or in an agent's output."""
+"""`kr parse …`: what we read in a comment, in an agent's output, or in a tasks.md."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from app.commands import Command, QuestionRef, parse
+from app.features.tasks import parse_tasks
 from app.questions.gaps import parse_gaps
 
 Document = dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `comment FILE` and `gaps FILE`."""
+    """Add `comment FILE`, `gaps FILE` and `tasks FILE`."""
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
     for kind, (summary, _, _) in _KINDS.items():
         one = kinds.add_parser(kind, help=summary, description=summary)
@@ -68,6 +69,15 @@ def gaps(text: str) -> Document:
     }
 
 
+def tasks(text: str) -> Document:
+    """The JSON document for a tasks.md."""
+    found = parse_tasks(text)
+    return {
+        "tasks": [asdict(task) for task in found.tasks],
+        "errors": [asdict(error) for error in found.errors],
+    }
+
+
 def _command(command: Command) -> Document:
     """Name, question and text of every command, and the arguments it has of its own."""
     own = {field.name: getattr(command, field.name) for field in fields(command)}
@@ -92,10 +102,23 @@ def _show_gaps(document: Document) -> list[str]:
     ] or ["no gaps"]
 
 
+def _show_tasks(document: Document) -> list[str]:
+    lines = []
+    for task in document["tasks"]:
+        box = "[x]" if task["done"] else "[ ]"
+        marks = [name for name in (task["id"], "[P]" if task["parallel"] else "") if name]
+        story = [f"[{task['story']}]"] if task["story"] else []
+        after = [f"(after {', '.join(task['depends_on'])})"] if task["depends_on"] else []
+        words = [f"line {task['line']}:", box, *marks, *story, task["description"], *after]
+        lines.append(" ".join(words))
+    return lines or ["no tasks"]
+
+
 # A further kind of text is a row here: its summary, its document, and its lines for people.
 _KINDS: dict[str, tuple[str, Callable[[str], Document], Callable[[Document], list[str]]]] = {
     "comment": ("the commands in a comment", comment, _show_comment),
     "gaps": ("the questions in an agent's output", gaps, _show_gaps),
+    "tasks": ("the tasks in a tasks.md", tasks, _show_tasks),
 }
 
 

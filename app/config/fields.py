@@ -14,6 +14,7 @@ from app.questions.durations import duration
 _ANSWERER = re.compile(r"(agent|team|human|tool)/[A-Za-z0-9_][A-Za-z0-9_.\[\]-]{0,99}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 _HANDLE = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 _CHANNEL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#]+")
 
 
@@ -59,6 +60,21 @@ def _name(value: object) -> str:
     text = _text(value)
     if not _NAME.fullmatch(text):
         raise ValueError(f'"{text}" is not a name: lower-case letters, digits, "-" and "_"')
+    return text
+
+
+def _money(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a number of US dollars")
+    if not 0 <= value <= 1_000_000:
+        raise ValueError("must be from 0 to 1,000,000 US dollars")
+    return float(value)
+
+
+def _environment_name(value: object) -> str:
+    text = _text(value)
+    if not _VARIABLE.fullmatch(text):
+        raise ValueError(f'"{text[:60]}" is not the name of a variable such as VLLM_API_KEY')
     return text
 
 
@@ -143,4 +159,8 @@ Days = Annotated[str, BeforeValidator(_days)]
 """`mon-fri`, `mon,wed`."""
 Holidays = Annotated[str, BeforeValidator(_holidays)]
 """A country, or a country and a part of it: `DE`, `DE-BY`."""
+Money = Annotated[float, BeforeValidator(_money)]
+"""US dollars."""
+EnvironmentName = Annotated[str, BeforeValidator(_environment_name)]
+"""The name of an environment variable; never a key itself."""
 Version = Annotated[str, BeforeValidator(_version)]

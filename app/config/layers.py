@@ -14,7 +14,7 @@ from typing import Any
 
 from app.config.document import Document, Mark, Path, read
 from app.config.loader import FILES, Config, assemble
-from app.config.models import Questions, Role
+from app.config.models import Budget, Questions, Role
 from app.config.problems import ConfigInvalid, Problem, suggestion
 from app.questions.durations import duration
 
@@ -29,6 +29,8 @@ _SERVER_ONLY: tuple[tuple[str, ...], ...] = (
     ("agents", "roles", "*", "command"),
     ("agents", "roles", "*", "base_url"),
     ("agents", "roles", "*", "knowledge"),
+    ("agents", "roles", "*", "key"),
+    ("agents", "prices"),
 )
 
 
@@ -88,6 +90,24 @@ def _raised(layer: Document, outer: dict[str, Document]) -> Iterator[Problem]:
             limit = default if inherited is None else inherited
             if _size(_at(layer.data, path)) > _size(limit):
                 yield layer.problem(path, f"may not be above {limit}, which it inherits")
+    for name, field in Budget.model_fields.items():
+        yield from _raised_cap(layer, outer["agents"], name, field.default)
+
+
+def _raised_cap(layer: Document, outer: Document, name: str, default: object) -> Iterator[Problem]:
+    """A budget above the inherited one, or none at all where there was one."""
+    for path in _paths(layer.data, ("agents", "budget", name)):
+        around = outer.data.get("budget")
+        set_there = isinstance(around, dict) and name in around
+        limit = around[name] if set_there and isinstance(around, dict) else default
+        mine = _at(layer.data, path)
+        if limit is not None and (mine is None or _usd(mine) > _usd(limit)):
+            yield layer.problem(path, f"may not be above {limit}, which it inherits")
+
+
+def _usd(value: object) -> float:
+    """A cap as something to compare; what is none at all is found out elsewhere."""
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _size(value: object) -> timedelta:

@@ -13,9 +13,11 @@ from app.config.fields import (
     Channel,
     Days,
     Duration,
+    EnvironmentName,
     Handle,
     Holidays,
     Hours,
+    Money,
     Name,
     Percent,
     RoleName,
@@ -129,9 +131,11 @@ class Role(_Part):
     """What it knows, in a sentence: where a topic names nobody, this tells who might know."""
     kind: Literal["driver", "knowledge", "execution"] = "knowledge"
     """Drives the workflow, answers questions, or writes files in its scope."""
-    backend: Literal["retrieval", "claude", "llm", "command", "none"] = "retrieval"
-    """What answers for it; `retrieval` reads the handbook and needs no account."""
+    backend: Literal["auto", "retrieval", "claude", "llm", "command", "none"] = "auto"
+    """What answers for it; `retrieval` reads the handbook and needs no account. `auto` is a model
+    if there is a key for one, else the handbook."""
     model: Text | None = None
+    """`opus`, `claude-opus-5-5`, `openai:gpt-5`, …"""
     timeout: Duration = "2m"
     fallback: RoleName | None = None
     """The role that is asked when this one is unavailable."""
@@ -145,6 +149,30 @@ class Role(_Part):
     """Program and arguments for `backend: command`. Server only."""
     base_url: Text | None = None
     """Where the model of `backend: llm` is served, if not at its provider. Server only."""
+    key: EnvironmentName | None = None
+    """The variable that holds the key for `base_url`; without it none is sent. Server only."""
+
+
+class Budget(_Part):
+    """What models may cost, in USD; `null` is without a cap."""
+
+    question: Money | None = 1.0
+    """For one question, in all."""
+    feature: Money | None = 10.0
+    """For one issue, in all."""
+    repository: Money | None = 200.0
+    """For one repository and calendar month (UTC)."""
+    day: Money | None = 50.0
+    """For the whole service and day (UTC)."""
+    person: Money | None = 20.0
+    """For what one person sets off in a day (UTC)."""
+
+
+class ModelPrice(_Part):
+    """USD for a million tokens of a model that no public price list knows."""
+
+    input: Money
+    output: Money
 
 
 class App(_Part):
@@ -161,6 +189,9 @@ class Agents(_Part):
     roles: Mapping[Name, Role] = Field(default_factory=dict)
     capabilities: Mapping[Name, Text] = Field(default_factory=dict)
     """Capability → model."""
+    budget: Budget = Budget()
+    prices: Mapping[Text, ModelPrice] = Field(default_factory=dict)
+    """Model → its price. Server only."""
     apps: Mapping[Name, App] = Field(default_factory=dict)
 
     def find(self, name: str) -> Role | None:

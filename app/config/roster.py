@@ -6,11 +6,11 @@ from typing import Any
 
 ROSTER: dict[str, Any] = {
     "roles": {
-        "project-manager": {"handle": "@baron", "kind": "driver", "backend": "none"},
+        "project-manager": {"handle": "@baron", "kind": "driver", "backend": "auto"},
         "architect": {
             "handle": "@duc",
             "kind": "knowledge",
-            "backend": "retrieval",
+            "backend": "auto",
             "knowledge": "agents/architect/handbook",
             "capacity": 5,
             "aliases": ["security-reviewer"],
@@ -21,7 +21,7 @@ ROSTER: dict[str, Any] = {
         "product": {
             "handle": "@veuve",
             "kind": "knowledge",
-            "backend": "retrieval",
+            "backend": "auto",
             "knowledge": "agents/product/handbook",
             "capacity": 5,
             "description": "Product and business: what is in scope, for which customers, how it"

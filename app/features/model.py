@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.features.types import TYPES, FeatureType, TypeSpec
-from app.questions.model import ENDED, SETTLED, Answer, Candidate, Choice, QuestionState, Routed
+from app.questions.model import (
+    ENDED,
+    NO_COST,
+    SETTLED,
+    Answer,
+    Candidate,
+    Choice,
+    Cost,
+    QuestionState,
+    Routed,
+)
 
 
 class FeatureState(StrEnum):
@@ -79,6 +89,14 @@ class Feature:
     written: int = 0
     """The newest revision that stands on the branch."""
     default_branch: str = "main"
+    drafted: str = ""
+    """SHA-256 of the drafts of the newest revision: the same ones are not written again."""
+    cost: Cost = NO_COST
+    """What models cost for it so far."""
+    near: tuple[str, ...] = ()
+    """A line for each budget of which 80 % or more is spent."""
+    unpaid: str = ""
+    """Which budget keeps models from being asked; empty for none."""
     paused_at: str = ""
     """Since when all clocks stand still; ISO 8601, UTC."""
 
@@ -177,6 +195,8 @@ class Question:
     """Rounds of asking that were answered."""
     others: tuple[Answer, ...] = ()
     """Answers of further agents that say something else."""
+    unpaid: bool = False
+    """No model was asked, because a budget is used up."""
     queued: Added | None = None
     """A person's answer that came while an agent was at work."""
     queued_comment: int | None = None

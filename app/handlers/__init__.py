@@ -11,6 +11,7 @@ from app.events import (
     ClockStruck,
     Closed,
     Commented,
+    DocumentsWritten,
     EffectFailed,
     Event,
     FilesCommitted,
@@ -70,6 +71,8 @@ def handle(event: Event, facts: Facts) -> list[Action]:
             return clock.struck(event, facts)
         case Notified():
             return outlets.notified(event, facts)
+        case DocumentsWritten():
+            return writing.documents(event, facts)
         case FilesCommitted():
             return writing.committed(event, facts)
         case EffectFailed():

@@ -13,6 +13,7 @@ from app.handlers.clocks import rungs_of, stamp, stopped
 from app.handlers.drawing import draw
 from app.handlers.escalating import BARON, escalate
 from app.handlers.facts import Facts
+from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
 from app.questions.agreement import same
 from app.questions.chain import first_people
@@ -31,6 +32,8 @@ def answered(event: AgentAnswered, facts: Facts) -> list[Action]:
         return []
     turn = Turn(facts, feature)
     question = turn.question(event.question)
+    if not event.chat:
+        count(turn, event.spending)
     if question is None or question.state is QuestionState.CANCELLED:
         return []
     if event.chat:
@@ -60,7 +63,9 @@ def _in_time(turn: Turn, question: Question, event: AgentAnswered) -> None:
         _unavailable(turn, question, event)
         return
     question = turn.put(replace(question, heard=(*question.heard, event.ask_round)))
-    answer = replace(event.answer, agent=_handle(turn, event.role))
+    if event.spending.cost is not None:
+        turn.update(unpaid="")
+    answer = _answer(turn, event, event.answer)
     answer = gaps.take_out(turn, question, answer)
     question = turn.question(question.number) or question
     if question.queued is None and gaps.blocks(turn, question):
@@ -73,11 +78,22 @@ def _kept(turn: Turn, question: Question, event: AgentAnswered) -> bool:
     """In a pause nobody else is asked: only an answer is judged, and only if it is enough."""
     if event.answer is None:
         handle = _handle(turn, event.role)
-        turn.record("agent.failed", handle, question, round=question.ask_round, error=event.error)
+        _record_failure(turn, question, event, handle)
         question = turn.question(question.number) or question
         turn.put(replace(stopped(question), state=QuestionState.PENDING))
         return False
     return True
+
+
+def _record_failure(turn: Turn, question: Question, event: AgentAnswered, handle: str) -> None:
+    cost = logged(event.spending.cost)
+    round_ = question.ask_round
+    turn.record("agent.failed", handle, question, round=round_, error=event.error, cost=cost)
+
+
+def _answer(turn: Turn, event: AgentAnswered, answer: Answer) -> Answer:
+    cost = event.spending.cost or answer.cost
+    return replace(answer, agent=_handle(turn, event.role), cost=cost)
 
 
 def judge_again(turn: Turn, question: Question) -> None:
@@ -97,6 +113,10 @@ def _record(turn: Turn, question: Question, answer: Answer, verdict: str, round_
         content=answer.content,
         rationale=answer.rationale,
         confidence=answer.confidence,
+        stated=answer.confidence if answer.stated is None else answer.stated,
+        doubt=answer.doubt or None,
+        prompt=answer.prompt or None,
+        cost=logged(answer.cost),
         uncertainty_reasons=list(answer.uncertainty_reasons),
         sources=[[source.title, source.ref, source.quote] for source in answer.sources],
         looked_in=list(answer.looked_in),
@@ -112,7 +132,7 @@ def _record(turn: Turn, question: Question, answer: Answer, verdict: str, round_
 def _judge(turn: Turn, question: Question, answer: Answer) -> None:
     threshold = question.routed.threshold if question.routed else 80
     different = [other for other in question.others if not same(other, answer, question.choices)]
-    good = accepted(answer.confidence, threshold) and not different
+    good = accepted(answer.confidence, threshold) and not different and not answer.doubt
     round_ = question.ask_round
     question = turn.put(
         replace(
@@ -138,6 +158,8 @@ def _judge(turn: Turn, question: Question, answer: Answer) -> None:
         because = f"{answer.agent} is {answer.confidence} % sure, and {threshold} % is needed"
         if threshold >= 100:
             because = "every answer on this topic is decided by people"
+        if answer.doubt:
+            because = f"{answer.agent}'s answer did not hold: {answer.doubt}"
         to_a_person(turn, question, because)
 
 
@@ -199,8 +221,13 @@ def unanswered(turn: Turn, question: Question, because: str) -> None:
 
 def _unavailable(turn: Turn, question: Question, event: AgentAnswered) -> None:
     handle = _handle(turn, event.role)
-    turn.record("agent.failed", handle, question, round=question.ask_round, error=event.error)
+    _record_failure(turn, question, event, handle)
     question = turn.question(question.number) or question
+    if event.unpaid:
+        turn.update(unpaid=event.error)
+        question = turn.put(replace(question, unpaid=True))
+        to_a_person(turn, question, f"{handle} was not asked: {event.error}")
+        return
     fallback = question.routed.fallback if question.routed else None
     if take_queued(turn, question):
         return
@@ -218,8 +245,8 @@ def _late(turn: Turn, question: Question, event: AgentAnswered) -> bool:
     known = {question.tentative, *question.others}
     if event.answer is None or question.state in {QuestionState.PENDING, QuestionState.ANSWERED}:
         return False
-    answer = replace(event.answer, agent=_handle(turn, event.role))
-    if answer in known:
+    answer = _answer(turn, event, event.answer)
+    if any(_same_words(answer, other) for other in known):
         return False
     question = turn.put(replace(question, heard=(*question.heard, event.ask_round)))
     _record(turn, question, answer, "late", event.ask_round)
@@ -233,6 +260,11 @@ def _late(turn: Turn, question: Question, event: AgentAnswered) -> bool:
     elif not same(question.tentative, answer, question.choices):
         _second_opinion(turn, question, answer)
     return True
+
+
+def _same_words(answer: Answer, other: Answer | None) -> bool:
+    """The same answer heard twice, whatever it cost the second time."""
+    return other is not None and replace(answer, cost=None) == replace(other, cost=None)
 
 
 def _second_opinion(turn: Turn, question: Question, answer: Answer) -> None:

@@ -162,6 +162,7 @@ def ask_agent(turn: Turn, question: Question, role: str) -> None:
         state=QuestionState.ASKING,
         ask_round=question.ask_round + 1,
         ask_role=role,
+        unpaid=False,
         tried=(*question.tried, role),
     )
     rungs = rungs_of(turn, question)
@@ -181,8 +182,16 @@ def ask_agent(turn: Turn, question: Question, role: str) -> None:
             repo=turn.place.repo,
             installation=turn.place.installation,
             seconds=turn.facts.policy.timeouts.get(role, 0.0),
+            person=question.person_asking or turn.feature.started_by,
+            handbook=not _has_another(question),
         )
     )
+
+
+def _has_another(question: Question) -> bool:
+    """Whether the rule names another agent for when this one is unavailable."""
+    fallback = question.routed.fallback if question.routed else None
+    return bool(fallback) and fallback not in question.tried
 
 
 def inquiry(turn: Turn, question: Question, role: str) -> Inquiry:

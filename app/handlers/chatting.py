@@ -11,6 +11,7 @@ from app.handlers import gaps
 from app.handlers.asking import inquiry
 from app.handlers.clocks import stamp
 from app.handlers.escalating import BARON
+from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
 from app.questions.model import Answer
 from app.texts import chat as texts
@@ -52,6 +53,7 @@ def say(turn: Turn, question: Question, who: str, text: str, comment: int) -> No
             repo=turn.place.repo,
             installation=turn.place.installation,
             chat=number,
+            person=who,
         )
     )
 
@@ -65,10 +67,12 @@ def answered(turn: Turn, question: Question, event: AgentAnswered) -> None:
     if answer is not None:
         answer = gaps.take_out(turn, question, answer)
         question = turn.question(question.number) or question
+    count(turn, event.spending)
     turn.record(
         "chat",
         BARON,
         question,
+        cost=logged(event.spending.cost),
         text=answer.content if answer else "",
         agent=handle,
         confidence=answer.confidence if answer else None,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from app.features.model import Feature, Question
 from app.questions.calendars import ALWAYS, Calendar
+from app.questions.caps import NO_CAPS, Caps
 from app.questions.model import Routed
 
 
@@ -65,6 +66,10 @@ class Policy:
     """(Role, capability of the route) → the model it is asked with; None for the provider's."""
     timeouts: Mapping[str, float] = field(default_factory=dict)
     """Role → seconds that it may take."""
+    caps: Caps = NO_CAPS
+    """What models may cost here."""
+    writer: bool = False
+    """Whether @baron has a model that makes documents of drafts."""
     tools: frozenset[str] = frozenset()
     """Names of the tools there are."""
     load: HumanLoad = HumanLoad()

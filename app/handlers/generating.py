@@ -23,5 +23,7 @@ def generate(turn: Turn) -> None:
             run=feature.run,
             request=FeatureRequest(feature.title, feature.body, feature.type),
             limit=turn.facts.policy.question_limit,
+            repo=feature.place.repo,
+            person=feature.started_by,
         )
     )

@@ -90,6 +90,13 @@ def retry(turn: Turn, command: Retry, event: Commented) -> Outcome:
         return _retry_question(turn, command, event)
     if refused := triage_only(turn, "retry"):
         return refused
+    unpaid = [q for q in turn.questions if q.unpaid and q.waits_for_a_person]
+    if unpaid:
+        turn.record("human", f"@{event.sender.login}", action="retry", comment=event.comment_id)
+        turn.update(unpaid="")
+        for question in unpaid:
+            ask(turn, turn.put(_afresh(turn.question(question.number) or question)))
+        return DONE
     if turn.feature.state is not FeatureState.FAILED:
         return refusal("retry", "nothing has failed. `/retry Q3` asks the agent of Q3 again.")
     turn.record("human", f"@{event.sender.login}", action="retry", comment=event.comment_id)
@@ -120,4 +127,4 @@ def _retry_question(turn: Turn, command: Retry, event: Commented) -> Outcome:
 
 
 def _afresh(question: Question) -> Question:
-    return replace(question, tried=(), others=(), since_round=question.ask_round + 1)
+    return replace(question, tried=(), unpaid=False, others=(), since_round=question.ask_round + 1)

@@ -1,18 +1,67 @@
-"""What was settled becomes the specification."""
+"""What was settled becomes the documents: specification, plan, tasks."""
 
 from __future__ import annotations
 
-from app.actions import CommitFiles
+import hashlib
+
+from app.actions import CommitFiles, WriteDocuments
 from app.features.document import specification
 from app.features.model import FeatureState
+from app.features.plan import plan
+from app.features.tasklist import tasklist
+from app.features.types import FeatureRequest
 from app.handlers.turn import Turn
+
+Files = tuple[tuple[str, str], ...]
 
 
 def write_specification(turn: Turn) -> None:
-    """Commit what was settled; the same text again is no new commit."""
+    """Commit what was settled; the same text again is no new commit, and costs nothing again."""
+    about = (turn.feature, turn.questions)
+    drafts = (
+        ("spec.md", specification(*about)),
+        ("plan.md", plan(*about)),
+        ("tasks.md", tasklist(*about)),
+    )
+    digest = hashlib.sha256(repr(drafts).encode()).hexdigest()
     feature = turn.feature
+    if turn.facts.policy.writer and digest == feature.drafted:
+        if feature.written == feature.spec_revision:
+            turn.enter(FeatureState.DONE)
+            return
+        if feature.state is FeatureState.WRITING:
+            return  # it is being written
     revision = feature.spec_revision + 1
-    turn.update(state=FeatureState.WRITING, spec_revision=revision, problem="")
+    turn.update(state=FeatureState.WRITING, spec_revision=revision, problem="", drafted=digest)
+    if turn.facts.policy.writer:
+        _have_written(turn, drafts)
+    else:
+        commit(turn, drafts)
+
+
+def _have_written(turn: Turn, drafts: Files) -> None:
+    feature = turn.feature
+    turn.do(
+        WriteDocuments(
+            key=f"f{feature.id}:write:{feature.spec_revision}",
+            feature_id=feature.id,
+            revision=feature.spec_revision,
+            drafts=drafts,
+            request=FeatureRequest(feature.title, feature.body, feature.type),
+            answers=tuple(
+                (question.name, question.text, question.answer, question.source)
+                for question in turn.questions
+                if question.settled
+            ),
+            repo=feature.place.repo,
+            person=feature.started_by,
+        )
+    )
+
+
+def commit(turn: Turn, files: Files) -> None:
+    """Put the documents on the feature's branch."""
+    feature = turn.feature
     settled = [question for question in turn.questions if question.settled]
     decisions = "".join(f"\nDecision: {question.name}" for question in settled)
     turn.do(
@@ -22,12 +71,12 @@ def write_specification(turn: Turn) -> None:
             place=feature.place,
             branch=feature.branch,
             base=feature.default_branch,
-            files=((f"{feature.folder}/spec.md", specification(feature, turn.questions)),),
+            files=tuple((f"{feature.folder}/{name}", text) for name, text in files),
             message=(
                 # No word of the issue's: closing keywords and [skip ci] work in commit messages.
                 f"Specify {feature.branch}\n\nFrom the answers on #{feature.place.number}."
                 f"\n\nAgent: baron{decisions}"
             ),
-            revision=revision,
+            revision=feature.spec_revision,
         )
     )

@@ -15,6 +15,7 @@ from app.handlers.drawing import draw
 from app.handlers.facts import Facts, Permission
 from app.handlers.generating import generate
 from app.handlers.lifecycle import resume, unfreeze
+from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
 from app.questions import dependencies
 from app.questions.model import Draft
@@ -112,13 +113,23 @@ def generated(event: QuestionsGenerated, facts: Facts) -> list[Action]:
     if feature.state is FeatureState.GONE:
         return []
     turn = Turn(facts, feature)
+    count(turn, event.spending)
     if event.error:
-        turn.record("failed", BARON, what="questions", reason=event.error)
+        cost = logged(event.spending.cost)
+        turn.record("failed", BARON, what="questions", reason=event.error, cost=cost)
         if feature.state is not FeatureState.STOPPED:
             turn.update(state=FeatureState.FAILED, problem="No questions could be generated.")
     else:
         turn.update(generated=event.run)
-        turn.record("generated", BARON, generator=event.generator, count=len(event.drafts))
+        turn.record(
+            "generated",
+            BARON,
+            generator=event.generator,
+            count=len(event.drafts),
+            note=event.note or None,
+            prompt=event.prompt or None,
+            cost=logged(event.spending.cost),
+        )
         first = max((question.number for question in turn.questions), default=0) + 1
         for number, draft in enumerate(event.drafts, start=first):
             _create(turn, number, draft, first, len(event.drafts))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from app.actions import Action
-from app.events import EffectFailed, FilesCommitted
+from app.events import DocumentsWritten, EffectFailed, FilesCommitted
 from app.features.model import FeatureState
 from app.handlers.asking import BARON
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts
+from app.handlers.specifying import commit
+from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
+from app.texts.documents import document
 
 
 def committed(event: FilesCommitted, facts: Facts) -> list[Action]:
@@ -30,6 +33,32 @@ def committed(event: FilesCommitted, facts: Facts) -> list[Action]:
     )
     if feature.state is FeatureState.WRITING:
         turn.enter(FeatureState.DONE)
+    draw(turn)
+    return turn.actions()
+
+
+def documents(event: DocumentsWritten, facts: Facts) -> list[Action]:
+    """@baron's model wrote, or could not; either way there is something to commit."""
+    feature = facts.feature
+    if feature is None or feature.state is FeatureState.GONE:
+        return []
+    turn = Turn(facts, feature)
+    count(turn, event.spending)
+    turn.record(
+        "documents",
+        BARON,
+        revision=event.revision,
+        documents=[
+            {"name": one.name, "model": one.model or None, "prompt": one.prompt or None,
+             "error": one.error or None}
+            for one in event.documents
+        ],
+        cost=logged(event.spending.cost),
+    )  # fmt: skip
+    if event.revision == feature.spec_revision:  # else a newer one is being written
+        files = ((one.name, document(one.text)) if one.model else (one.name, one.text)
+                 for one in event.documents)  # fmt: skip
+        commit(turn, tuple(files))
     draw(turn)
     return turn.actions()
 

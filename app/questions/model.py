@@ -92,6 +92,28 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What calls of a model cost. `usd` is None where the model's price is not known."""
+
+    usd: float | None = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        return Cost(
+            usd,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.calls + other.calls,
+        )
+
+
+NO_COST = Cost()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What an agent, a tool or a person answered (specs/1: Answer).
 
@@ -109,6 +131,15 @@ class Answer:
     model: str = ""
     looked_in: tuple[str, ...] = ()
     """Where it was looked up, for a person to see before being asked."""
+    stated: int | None = None
+    """The confidence that the model itself stated, where the checks took some of it away."""
+    doubt: str = ""
+    """Why this answer goes to a person however low the threshold is: a passage it cites is not
+    there, for example."""
+    prompt: str = ""
+    """Name and version of the prompt that it answers: `knowledge/1-3fa91c20`."""
+    cost: Cost | None = None
+    """None for what costs nothing: a handbook, a tool, a person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,43 +6,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import Connection, text
 
-from app.actions import (
-    AgentEffect,
-    AskAgent,
-    CommitFiles,
-    Effect,
-    GenerateQuestions,
-    Notify,
-    OutletEffect,
-    Publish,
-    React,
-    ShowCheck,
-    ShowComment,
-    ShowLabel,
-    SuggestAgents,
-)
+from app.actions import AgentEffect, Effect, OutletEffect
 from app.store.deliveries import LEASE, FenceLost
 from app.store.engine import from_json, process_name, to_json
 
-_KINDS: dict[str, type[Effect]] = {
-    kind.__name__: kind
-    for kind in (
-        ShowComment,
-        React,
-        ShowLabel,
-        CommitFiles,
-        ShowCheck,
-        GenerateQuestions,
-        AskAgent,
-        SuggestAgents,
-        Notify,
-        Publish,
-    )
-}
+_KINDS: dict[str, type[Effect]] = {kind.__name__: kind for kind in get_args(Effect)}
 _PRIORITY = {"React": 1, "ShowComment": 3, "ShowLabel": 6}
 AGENTS = "agents"
 OUTLETS = "outlets"
@@ -175,16 +147,26 @@ def is_held(connection: Connection, key: str) -> bool:
     return bool(found)
 
 
-def hold(connection: Connection, held: Sequence[Due]) -> None:
-    """Renew the leases of what is in hand."""
-    for due in held:
-        connection.execute(
-            text(
-                "UPDATE outbox SET lease_until = now() + :lease"
-                " WHERE id = :id AND fence = :fence AND state = 'new'"
-            ),
-            {"lease": LEASE, "id": due.id, "fence": due.fence},
-        )
+_HOLD = text(
+    """
+    UPDATE outbox SET lease_until = now() + :lease
+      FROM unnest(CAST(:ids AS bigint[]), CAST(:fences AS integer[])) AS held (id, fence)
+     WHERE outbox.id = held.id AND outbox.fence = held.fence AND state = 'new'
+    RETURNING outbox.id
+    """
+)
+
+
+def hold(connection: Connection, held: Sequence[Due]) -> frozenset[int]:
+    """Renew the leases of what is in hand. Returns the ids of what is still ours."""
+    if not held:
+        return frozenset()
+    values = {
+        "lease": LEASE,
+        "ids": [due.id for due in held],
+        "fences": [due.fence for due in held],
+    }
+    return frozenset(connection.execute(_HOLD, values).scalars())
 
 
 def done(connection: Connection, due: Due, result: dict[str, Any] | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from app.features.model import Feature, Question
-from app.questions.model import Answer, QuestionState
+from app.questions.model import Answer, Cost, QuestionState
 from app.texts.marker import marker
 from app.texts.safe import cell, harmless, one_line
 
@@ -46,7 +46,7 @@ def _settled(question: Question) -> str:
     if question.warning:
         lines += ["", f"⚠️ Take it with care: {harmless(question.warning, 400)}."]
     if question.person_asking and question.tentative and question.validated_by is None:
-        lines += ["", *sources(question.tentative)]
+        lines += ["", *sources(question.tentative), *made_by(question.tentative)]
     lines += ["", *_fold("What was asked, and what was proposed", _asked_details(question))]
     lines += [f"<sub>Not right? `/correct {question.name} <the answer>`</sub>"]
     return "\n".join(lines)
@@ -181,6 +181,7 @@ def _tentative(question: Question) -> list[str]:
         lines += [f"- {harmless(reason, 500)}" for reason in answer.uncertainty_reasons[:8]]
         lines += [""]
     lines += sources(answer)
+    lines += made_by(answer)
     for other in question.others:
         lines += [f"**{other.agent} says otherwise**, {other.confidence} % sure:", ""]
         lines += [*_answer_text(other.content), "", *sources(other)]
@@ -200,6 +201,25 @@ def sources(answer: Answer) -> list[str]:
         places = "; ".join(harmless(one_line(place, 120), 160) for place in answer.looked_in[:8])
         lines += [f"<sub>Looked in: {places}</sub>", ""]
     return lines
+
+
+def cost_line(cost: Cost) -> str:
+    """`$0.012, 3,210 tokens read and 480 written in 1 call`."""
+    usd = "a price that nobody knows" if cost.usd is None else f"${cost.usd:.4f}".rstrip("0")
+    calls = "1 call" if cost.calls == 1 else f"{cost.calls} calls"
+    return f"{usd}, {cost.input_tokens:,} tokens read and {cost.output_tokens:,} written in {calls}"
+
+
+def made_by(answer: Answer) -> list[str]:
+    """The model that it comes from and what it cost, folded."""
+    if answer.cost is None:
+        return []
+    model = one_line(answer.model, 100).replace("`", "")
+    stated = answer.stated
+    lines = [f"- Model: `{model}` through `{answer.backend}`", f"- Cost: {cost_line(answer.cost)}"]
+    if stated is not None and stated != answer.confidence:
+        lines.append(f"- It said of itself that it is {stated} % sure.")
+    return _fold("Model and cost", lines)
 
 
 def _added(question: Question) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from app.features.model import Feature, FeatureState, Question
 from app.questions.model import QuestionState
 from app.texts.marker import marker
-from app.texts.question import LIMIT, persona, routing_line, sources
+from app.texts.question import LIMIT, cost_line, persona, routing_line, sources
 from app.texts.safe import cell, harmless, one_line
 
 _ICONS = {
@@ -30,8 +30,11 @@ def status_comment(feature: Feature, questions: Sequence[Question], *, key: str)
     parts = [first, f"**@baron** · project manager — {headline(feature, questions)}", ""]
     parts += _table(questions)
     parts += [f"**Next:** {_next(feature, questions)}", ""]
+    parts += _money(feature)
     parts += _routes(questions)
     parts += _answers(questions)
+    if feature.cost.calls:
+        parts += [f"<sub>Models so far: {cost_line(feature.cost)}.</sub>", ""]
     parts += [
         "<sub>This comment is kept up to date. `/help` shows the commands; "
         f"to stop, take the label `{feature.spec.label}` off.</sub>"
@@ -135,6 +138,19 @@ def _next(feature: Feature, questions: Sequence[Question]) -> str:
             label = feature.spec.label
             problem = harmless(one_line(feature.problem, 500), 600)
             return f"{problem} Then take the label `{label}` off and set it again."
+
+
+def _money(feature: Feature) -> list[str]:
+    """A budget that is used up, or nearly; what models cost otherwise is folded."""
+    lines: list[str] = []
+    if feature.unpaid:
+        lines.append(
+            f"⛔ Models are not asked any more: {harmless(feature.unpaid, 400)}. People are asked"
+            " instead; `/retry` asks the models again once there is room."
+        )
+    elif feature.near:
+        lines += [f"💰 {harmless(line, 300)}." for line in feature.near]
+    return [*lines, ""] if lines else []
 
 
 def _routes(questions: Sequence[Question]) -> list[str]:

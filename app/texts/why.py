@@ -111,4 +111,9 @@ def _answer(data: Any) -> str:
     if data.get("backend"):
         text += f" By {data['backend']} {data.get('model') or ''}".rstrip() + "."
     cost = data.get("cost")
-    return text + (f" Cost: {cost} USD." if cost is not None else " No cost.")
+    if not cost:
+        return text + " No cost."
+    usd = cost.get("usd")
+    spent = "at a price that nobody knows" if usd is None else f"${usd:.4f}"
+    read, written = cost.get("input_tokens"), cost.get("output_tokens")
+    return f"{text} Cost: {spent} ({read} tokens read, {written} written)."

@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from app.agents.building import build_team
 from app.agents.handbook import Flaw, Handbook, Passage, load_handbook, parse
-from app.agents.protocols import AgentUnavailable
+from app.agents.meter import BudgetMeter, MemoryLedger
+from app.agents.prices import Prices
+from app.agents.protocols import NOBODY, Account, AgentUnavailable, Generated
 from app.agents.retrieval import RetrievalBackend
-from app.agents.team import Member, Team, build_team
+from app.agents.team import Member, Parts, Team
 from app.config.shipped import shipped_folder
 from app.embeddings import EmbeddingModelError, MiniLM, verify_model
 from app.features.types import FeatureRequest, FeatureType
-from app.questions.model import Answer, Choice, Draft, Inquiry
+from app.questions.caps import NO_CAPS
+from app.questions.model import Answer, Choice, Inquiry
 from app.settings import Settings
 
 MODEL = MiniLM()
@@ -153,14 +157,16 @@ def test_handbook_form() -> None:
 
 
 class Slow:
-    async def ask(self, inquiry: Inquiry) -> Answer:
+    async def ask(self, inquiry: Inquiry, account: Account = NOBODY, seconds: float = 0) -> Answer:
         await asyncio.sleep(5)
         raise AssertionError
 
 
 class Nobody:
-    async def generate(self, request: FeatureRequest, limit: int) -> list[Draft]:
-        return []
+    async def generate(
+        self, request: FeatureRequest, limit: int, account: Account = NOBODY
+    ) -> Generated:
+        return Generated((), "nobody")
 
 
 @pytest.mark.parametrize(
@@ -169,19 +175,21 @@ class Nobody:
 )
 def test_every_way_of_failing_is_unavailable(role: str, reason: str) -> None:
     members = {"slow": Member("slow", Slow(), 0.01), "none": Member("none", None, 1, "claude")}
-    team = Team(members, Nobody(), "nobody")
+    team = Team(members, Parts(Nobody()))
     with pytest.raises(AgentUnavailable, match=reason):
         asyncio.run(team.ask(Inquiry(role, "x", "?")))
 
 
 def test_shipped_team_answers_for_roles_and_aliases() -> None:
-    team = build_team(Settings())
+    prices = BudgetMeter(MemoryLedger(), lambda repo: NO_CAPS, Prices())
+    team = build_team(Settings(), prices)
     answer = asyncio.run(
         team.ask(Inquiry("security-reviewer", "security.x", "How are webhooks signed?"))
     )
     assert answer.sources[0].ref.startswith("architect/")
-    drafts = asyncio.run(team.generate(FeatureRequest("A", "b", FeatureType.FULL_STACK), 2))
-    assert len(drafts) == 2
+    found = asyncio.run(team.generate(FeatureRequest("A", "b", FeatureType.FULL_STACK), 2))
+    assert len(found.drafts) == 2
+    assert found.generator == "checklist"
 
 
 def test_model_is_verified(tmp_path: Path) -> None:

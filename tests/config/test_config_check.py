@@ -151,7 +151,7 @@ ROLES = 'roles:\n  duc:\n    handle: "@duc"\n'
     ("text", "error"),
     [
         (ROLES + "    kind: boss", "4: roles.duc.kind: must be 'driver', 'knowledge' or 'exec"),
-        (ROLES + "    backend: magic", "4: roles.duc.backend: must be 'retrieval', 'claude'"),
+        (ROLES + "    backend: magic", "4: roles.duc.backend: must be 'auto', 'retrieval'"),
         (ROLES + "    timeout: 2", "4: roles.duc.timeout: 2 needs a unit"),
         (ROLES + "    capacity: 0", "4: roles.duc.capacity: must be 1 or more"),
         (ROLES + "    capacity: 101", "4: roles.duc.capacity: must be 100 or less"),

@@ -88,7 +88,7 @@ def test_maps_merge_key_by_key() -> None:
         "baron: {comments: none, questions: {limit: 3}}\n",
     )
     architect = config.agents.roles["architect"]
-    assert (architect.handle, architect.model, architect.backend) == ("@dux", "opus", "retrieval")
+    assert (architect.handle, architect.model, architect.backend) == ("@dux", "opus", "auto")
     assert config.agents.roles["product"] == SERVER.agents.roles["product"]
     assert config.agents.capabilities == {"planning": "big", "reviewing": "small"}
     assert config.answerers.thresholds == {"api": 99, "new": 1, "security.**": 90}

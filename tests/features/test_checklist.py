@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.agents.team import load_bank
+from app.agents.building import load_bank
 from app.embeddings import MiniLM
 from app.features.bank import BankError, build_bank
 from app.features.checklist import Checklist

@@ -13,14 +13,14 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from app.agents.team import Member, Team
+from app.agents.protocols import NOBODY, Account, Generated
+from app.agents.team import Member, Parts, Team
 from app.deps import build_deps
 from app.embedded.servers import Servers
 from app.features.types import FeatureRequest
@@ -67,10 +67,12 @@ class Script:
         self._times: Counter[tuple[str, str]] = Counter()
         self._meetings: dict[int, asyncio.Barrier] = {}
 
-    async def generate(self, request: FeatureRequest, limit: int) -> Sequence[Draft]:
-        return [_draft(one) for one in self._questions(request.title)]
+    async def generate(
+        self, request: FeatureRequest, limit: int, account: Account = NOBODY
+    ) -> Generated:
+        return Generated(tuple(_draft(one) for one in self._questions(request.title)), "script")
 
-    async def ask(self, inquiry: Inquiry) -> Answer:
+    async def ask(self, inquiry: Inquiry, account: Account = NOBODY, seconds: float = 0) -> Answer:
         with (self._folder / "asked.jsonl").open("a") as file:
             file.write(json.dumps(asdict(inquiry)) + "\n")
         now = self._next(inquiry)
@@ -247,7 +249,7 @@ def main() -> None:
         if role.kind == "knowledge":
             member = Member(name, script, duration(role.timeout).total_seconds())
             members |= dict.fromkeys((name, *role.aliases), member)
-    _carry(AGENTS, deps, Agents(deps, Team(members, script, "script")))
+    _carry(AGENTS, deps, Agents(deps, Team(members, Parts(script))))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import re
 import tomllib
 
 import pytest
+from pydantic import AliasChoices
 
 from app.settings import Settings
 from tests.project.repository import ROOT, files, ignored_but_tracked, read, texts
@@ -75,7 +76,10 @@ def test_the_readme_begins_with_both_commands() -> None:
 @pytest.mark.parametrize("name", sorted(Settings.model_fields))
 def test_every_setting_is_documented(name: str) -> None:
     documents = [read(file) for file in files() if re.match(r"(README|docs/.*)\.md$", file)]
-    variable = f"KR_{name.upper()}"
+    alias = Settings.model_fields[name].validation_alias
+    variable = alias if isinstance(alias, str) else f"KR_{name.upper()}"
+    if isinstance(alias, AliasChoices):
+        variable = str(alias.choices[0])
     assert any(re.search(rf"`{variable}`", text) for text in documents), variable
 
 
