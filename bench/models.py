@@ -23,6 +23,7 @@ from app.agents.forwarder import Forwarder, Provider
 from app.agents.knowing import KnowledgeBackend, Persona
 from app.agents.llm import LlmModel
 from app.agents.meter import BudgetMeter
+from app.agents.models import warm
 from app.agents.prices import Prices
 from app.agents.prompting import Prompts
 from app.agents.protocols import Account, Model
@@ -119,7 +120,7 @@ def main() -> None:
 
 def measure(database_url: str, questions: int, processes: int) -> None:
     """Both crowds, each against a model of its own."""
-    print("| backend | questions | model takes | seconds | answered | MiB at most | before |")
+    print("| backend | questions | model takes | seconds | answered | MiB before | MiB each more |")
     print("|---|--:|--:|--:|--:|--:|--:|")
     _row(database_url, "llm", questions, SLOW)
     if find_claude():
@@ -144,11 +145,12 @@ def _row(database_url: str, kind: str, count: int, seconds: float) -> None:
         if kind == "llm"
         else ClaudeModel(forwarder, Slots(200 * count))
     )
+    warm("anthropic")  # as the worker does at its start
     before = resident()
     took, most, answered = asyncio.run(crowd(model, forwarder, count))
     print(
-        f"| {kind} | {count} | {seconds:g} s | {took:.1f} | {answered} | {most:,.0f}"
-        f" | {before:,.0f} |",
+        f"| {kind} | {count} | {seconds:g} s | {took:.1f} | {answered} | {before:,.0f}"
+        f" | {(most - before) / count:.1f} |",
         flush=True,
     )
     server.communicate("")

@@ -45,6 +45,7 @@ def build_team(settings: Settings, meter: Meter, build_tools: BuildTools | None 
     def warm() -> None:
         embedding.embed([said for entry in bank.entries for said in entry.said])
         retrieval.warm()
+        models.warm()
         embedding.keep(settings.data_dir)
 
     models = Models(config, settings, meter, folder)
@@ -57,7 +58,7 @@ def build_team(settings: Settings, meter: Meter, build_tools: BuildTools | None 
             suggester=Suggester(_described(config), embedding.embed),
             writer=models.writer(),
             warm=warm,
-            start=models.forwarder.start,
+            start=models.start,
             stop=models.stop,
             secrets=_secrets(settings),
         ),

@@ -136,8 +136,22 @@ async def enclosure(given: Mapping[str, str]) -> AsyncIterator[Enclosure]:
         await _surely(made.clear)
 
 
+_PREFIX = "kr-agent-"
+
+
+def sweep() -> None:
+    """Remove what workers left that were killed: folders whose worker is no more."""
+    if not Path("/proc/self").exists():
+        return  # nobody can tell here who is alive
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}[0-9]*-*"):
+        pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        with contextlib.suppress(OSError):
+            if folder.stat().st_uid == os.getuid() and not Path("/proc", pid).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 def _made(given: Mapping[str, str]) -> Enclosure:
-    root = Path(tempfile.mkdtemp(prefix="kr-agent-"))
+    root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
     for name in ("home", "tmp", "work"):
         (root / name).mkdir(mode=0o700)
     # The supervisor's own mark comes first, so that its guard finds what a killed worker left.

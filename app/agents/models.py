@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +13,11 @@ from pydantic import SecretStr
 from app.agents.choosing import DRIVER, MODELS, Chosen, choose, sources
 from app.agents.claude import ClaudeModel, Slots
 from app.agents.command import CommandModel
+from app.agents.contained import sweep
 from app.agents.forwarder import Forwarder, Provider
 from app.agents.generating import ModelGenerator
 from app.agents.knowing import KnowledgeBackend, Persona
-from app.agents.llm import USUAL, LlmModel
+from app.agents.llm import USUAL, LlmModel, Wire
 from app.agents.prompting import Prompts
 from app.agents.protocols import Backend, Meter, Model, QuestionGenerator
 from app.agents.retrieval import RetrievalBackend
@@ -40,6 +43,12 @@ FORMS: Mapping[str, Form] = {
 _ROSTER = 12
 _RULES = 30
 """Lines of the roster and of the rules in a prompt."""
+
+
+def warm(wire: Wire) -> None:
+    """Import what the first call would otherwise wait for; takes a second or two."""
+    importlib.import_module(f"pydantic_ai.providers.{wire}")
+    importlib.import_module(f"pydantic_ai.models.{wire}")
 
 
 def build_models(settings: Settings, meter: Meter) -> Models:
@@ -68,6 +77,16 @@ class Models:
     def usual(self, role: str) -> str | None:
         """The model that the configuration names for a role's usual work."""
         return self._config.model_for(role, "planning" if role == DRIVER else None)
+
+    def warm(self) -> None:
+        """Prepare what the first call would otherwise wait for; blocks for a second or two."""
+        for wire in {chosen.wire for chosen in self.chosen.values() if chosen.kind == "llm"}:
+            warm(wire)
+
+    async def start(self) -> None:
+        """Open the way to the models, and clear what killed workers left."""
+        await asyncio.to_thread(sweep)
+        await self.forwarder.start()
 
     async def stop(self) -> None:
         """Close what is open; nothing may be under way."""

@@ -23,7 +23,7 @@ from app.agents.suggesting import Suggester
 from app.events import Written
 from app.features.checklist import Checklist
 from app.features.types import FeatureRequest
-from app.questions.model import Answer, Candidate, Inquiry
+from app.questions.model import Answer, Candidate, Draft, Inquiry, Source
 from app.texts.secrets import without_secrets
 
 
@@ -187,7 +187,25 @@ class Team:
     ) -> Generated:
         """What the issue leaves open. Raises `AgentUnavailable`."""
         await self.start()
-        return await self._parts.generator.generate(request, limit, account)
+        found = await self._parts.generator.generate(request, limit, account)
+        if found.generator == ChecklistGenerator.name:
+            return found
+        return replace(found, drafts=tuple(self._clean_draft(draft) for draft in found.drafts))
+
+    def _clean_draft(self, draft: Draft) -> Draft:
+        def clean(text: str) -> str:
+            return self._without_secrets(text)[0]
+
+        return replace(
+            draft,
+            text=clean(draft.text),
+            context=clean(draft.context),
+            why=clean(draft.why),
+            choices=tuple(
+                replace(one, text=clean(one.text), implication=clean(one.implication))
+                for one in draft.choices
+            ),
+        )
 
     async def write(self, wanted: WriteDocuments, account: Account = NOBODY) -> list[Written]:
         """The documents; the drafts themselves where @baron has no model."""
@@ -203,7 +221,8 @@ class Team:
         rationale, more = self._without_secrets(answer.rationale)
         reasons = [self._without_secrets(reason)[0] for reason in answer.uncertainty_reasons]
         sources = [
-            replace(one, quote=self._without_secrets(one.quote)[0]) for one in answer.sources
+            Source(*(self._without_secrets(said)[0] for said in (one.title, one.ref, one.quote)))
+            for one in answer.sources
         ]
         kinds = tuple(dict.fromkeys((*found, *more)))
         if kinds:
@@ -214,7 +233,7 @@ class Team:
             rationale=rationale,
             uncertainty_reasons=tuple(reasons),
             sources=tuple(sources),
-            doubt=answer.doubt or (reasons[0] if kinds else ""),
+            doubt=self._without_secrets(answer.doubt)[0] or (reasons[0] if kinds else ""),
         )
 
     def _without_secrets(self, text: str) -> tuple[str, tuple[str, ...]]:

@@ -45,7 +45,7 @@ def try_roles(settings: Settings) -> list[Tried]:
 async def _try_all(settings: Settings) -> list[Tried]:
     meter = BudgetMeter(MemoryLedger(), lambda repo: NO_CAPS, Prices())
     models = build_models(settings, meter)
-    await models.forwarder.start()
+    await models.start()
     try:
         found: Sequence[Tried] = await asyncio.gather(
             *(_try(models, state.role, state.handle, state.chosen) for state in roles(settings))

@@ -205,7 +205,8 @@ def take_queued(turn: Turn, question: Question) -> bool:
 def unanswered(turn: Turn, question: Question, because: str) -> None:
     """The chain has ended: by the rule, wait on, or use the agent's answer with a warning."""
     tentative, routed = question.tentative, question.routed
-    if tentative and routed and routed.on_timeout == "use_answer_with_warning":
+    usable = tentative is not None and not tentative.doubt  # what a person must see, nobody takes
+    if tentative and usable and routed and routed.on_timeout == "use_answer_with_warning":
         settle(
             turn,
             question,

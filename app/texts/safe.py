@@ -34,6 +34,7 @@ _INLINE = re.compile(r"\\[^\w\s<]|`+")
 _CLOSING = r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
 _PROSE = re.compile(
     r"(?P<link>!?\[[^\[\]]*\]\([^()\s<>]*(?:[ \t]+\"[^\"]*\")?\))"
+    r"|(?P<url>\b(?:(?:https?|ftp)://|www\.)[^\s<>`|]*[^\s<>`|.,;:!?*_~'\"()\[\]])"
     r"|(?P<at>@)"
     r"|(?P<html>\\?<)"
     r"|(?P<entity>&(?=[#A-Za-z]))"
@@ -179,6 +180,7 @@ def _span(span: str, hosts: Collection[str]) -> str:
 def _prose(text: str, hosts: Collection[str]) -> str:
     replace: dict[str, Callable[[str], str]] = {
         "link": lambda link: _link(link, hosts),
+        "url": lambda url: _address(url, hosts),
         "at": lambda _: "@" + _BREAK,
         "html": lambda _: "&lt;",
         "entity": lambda _: "&amp;",
@@ -187,6 +189,12 @@ def _prose(text: str, hosts: Collection[str]) -> str:
         "closing": lambda word: word + _BREAK,
     }
     return _PROSE.sub(lambda found: replace[found.lastgroup or ""](found.group()), text)
+
+
+def _address(url: str, hosts: Collection[str]) -> str:
+    """A bare address, which GitHub would make a link: in code it can be read and copied only."""
+    host = _HOST.match(url)
+    return url if host and host.group(1).lower() in hosts else f"`{url}`"
 
 
 def _link(link: str, hosts: Collection[str]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
 from app.actions import AskAgent, CommitFiles, ShowComment, WriteDocuments
-from app.events import AgentAnswered, DocumentsWritten, Spending, Written
+from app.events import AgentAnswered, ClockStruck, DocumentsWritten, Spending, Written
 from app.features.model import FeatureState
 from app.questions.model import Cost, QuestionState
 from tests.handlers.world import Table, World, answer, draft, routed, started
@@ -211,3 +212,17 @@ def test_a_late_answer_that_says_the_same_for_other_money_is_no_second_opinion()
     again = AgentAnswered(1, 1, asked_round, "architect", answer(60), spending=SPENT)
     world.send(again)
     assert world.of(ShowComment) == []
+
+
+def test_an_answer_in_doubt_is_not_used_when_the_time_is_up() -> None:
+    table = Table({"architecture.data": routed("architecture.data", "agent/architect", "@duc",
+                                               on_timeout="use_answer_with_warning")})  # fmt: skip
+    world = started(table=table)
+    world.answer(1, replace(answer(100), doubt="a text that it was given speaks to the model"))
+    for _ in range(6):
+        clock = world.questions[1].clock
+        if not clock.next_at:
+            break
+        world.now = datetime.fromisoformat(clock.next_at)
+        world.send(ClockStruck(1, 1, clock.next_at))
+    assert world.questions[1].state is QuestionState.TIMEOUT

@@ -54,18 +54,18 @@ def test_cut() -> None:
         ("Closed: o/r#12", f"Closed{Z}: o/r#12"),
         ("fixes:\n#12 a cat #1", f"fixes{Z}:\n#12 a cat #1"),
         ("resolve GH-3", f"resolve{Z} GH-3"),
-        ("Fixes https://github.com/a/b/issues/3", f"Fixes{Z} https://github.com/a/b/issues/3"),
+        ("Fixes https://github.com/a/b/issues/3", f"Fixes{Z} `https://github.com/a/b/issues/3`"),
         ("it fixes the bug, see #12", "it fixes the bug, see #12"),
         ("<b>x</b> <!-- kr {} -->", "&lt;b>x&lt;/b> &lt;!-- kr {} -->"),
         ("\\<b>", "&lt;b>"),
-        ("![pixel](https://x.org/p.png)", "pixel (https://x.org/p.png)"),
-        ("![](https://x.org/p.png)", "https://x.org/p.png"),
-        ("[here](https://x.org/?a=b)", "here (https://x.org/?a=b)"),
-        ("[https://x.org](https://x.org)", "https://x.org"),
-        ("[@ann](https://x.org/@ann)", f"@{Z}ann (https://x.org/@{Z}ann)"),
-        ("[a[b]](https://x.org)", "[a[b]]\\(https://x.org)"),
+        ("![pixel](https://x.org/p.png)", "pixel (`https://x.org/p.png`)"),
+        ("![](https://x.org/p.png)", "`https://x.org/p.png`"),
+        ("[here](https://x.org/?a=b)", "here (`https://x.org/?a=b`)"),
+        ("[https://x.org](https://x.org)", "`https://x.org`"),
+        ("[@ann](https://x.org/@ann)", f"@{Z}ann (`https://x.org/@ann`)"),
+        ("[a[b]](https://x.org)", "[a[b]]\\(`https://x.org`)"),
         ("![a][b] [a][b]", "!\\[a]\\[b] [a]\\[b]"),
-        ("[b]: https://x.org", "[b]\\: https://x.org"),
+        ("[b]: https://x.org", "[b]\\: `https://x.org`"),
         ("/confirm\n  /deploy", "\\/confirm\n  \\/deploy"),
         (
             "# Big\n#1 stays\ntext\n---\ntext\n==\n***",
@@ -234,3 +234,20 @@ def test_long_ones_are_quick(text: str) -> None:
     harmless(text, 65000)
     cell(text, 65000)
     assert time.process_time() - start < 60
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see https://evil.example/x?a=1.", "see `https://evil.example/x?a=1`."),
+        ("(http://evil.example/a)", "(`http://evil.example/a`)"),
+        ("WWW.evil.example, and", "`WWW.evil.example`, and"),
+        ("ftp://evil.example/@mara", "`ftp://evil.example/@mara`"),
+        ("https://known.example/a", "https://known.example/a"),
+        ("`https://evil.example`", "`https://evil.example`"),
+        ("the https:// scheme", "the https:// scheme"),
+    ],
+)
+def test_a_bare_address_is_no_link(text: str, shown: str) -> None:
+    assert harmless(text, 500, {"known.example"}) == shown
+    assert harmless(shown, 500, {"known.example"}) == shown
