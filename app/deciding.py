@@ -11,6 +11,7 @@ from app.events import Closed, Commented, Event, Labeled, OwnEvent, Reopened, Un
 from app.features.types import type_of
 from app.handlers import handle
 from app.handlers.facts import Facts, HumanLoad, Line, Load, Permission, Policy, Wrong
+from app.scopes.pulls import Pull
 from app.store import log, threads
 from app.store.engine import Connection
 from app.store.threads import Thread
@@ -26,6 +27,7 @@ class Sender:
     closed: bool | None = None
     """The issue as it is now: a delivery may come late and out of order."""
     proposed: tuple[Wrong, ...] | None = None
+    pull: Pull | None = None
     quiet: bool = False
 
 
@@ -137,6 +139,7 @@ def decide(
         labels=sender.labels,
         closed=sender.closed,
         proposed=sender.proposed,
+        pull=sender.pull,
         quiet=sender.quiet,
     )
     if thread is not None:

@@ -93,6 +93,8 @@ class PullChanged:
     issue: Issue
     head: str
     """The commit, SHA-1 in hex."""
+    base: str = ""
+    """The commit of the base branch that it was opened or pushed against."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from app.events import (
 )
 from app.features.model import Place
 from app.github.client import AppClient, GitHubError
+from app.github.pulls import read_pull
 from app.handlers.facts import Permission, Policy
 from app.intake import give_up, process, read
 from app.queue import EVENTS
@@ -128,16 +129,18 @@ class Events:
         return Sender(permission, frozenset(teams), quiet=quiet)
 
     async def _proposal(self, event: PullChanged, place: Place) -> tuple[Sender, Policy]:
-        """The configuration that a pull request brings, checked against what surrounds it."""
+        """What a pull request changes, and the configuration that it brings."""
         server = self._deps.policies.server()
         client = await self._app.repository(place)
         organisation = place.repo.lower().endswith("/.github")
         path = "baron.yml" if organisation else ".github/baron.yml"
-        if path not in await client.changed_paths(place.number):
-            return NOBODY, server
+        slug = await self._app.slug()
+        pull = await read_pull(client, event, ours=event.issue.author == f"{slug}[bot]")
+        if path not in pull.paths:
+            return Sender(pull=pull), server
         text = await client.text_at(path, event.head)
         wrong = await self._deps.policies.wrong_with(place.repo, path, text, self._fetcher(place))
-        return Sender(proposed=wrong), server
+        return Sender(proposed=wrong, pull=pull), server
 
     async def _policy(self, place: Place) -> Policy:
         return await self._deps.policies.of(place.repo, self._fetcher(place))

@@ -183,13 +183,6 @@ class RepoClient:
             if str(item.get("repository", {}).get("full_name", "")).lower() == ours
         ]
 
-    async def changed_paths(self, number: int) -> list[str]:
-        """The files of a pull request, as far as GitHub lists them (3,000); also old names."""
-        found = await self.pages(f"/pulls/{number}/files")
-        names = [str(item.get("filename", "")) for item in found]
-        return names + [str(item["previous_filename"]) for item in found if
-                        item.get("previous_filename")]  # fmt: skip
-
     async def text_at(self, path: str, ref: str) -> str | None:
         """A file as it stands at a commit; None if it is not there."""
         try:

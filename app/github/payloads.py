@@ -128,7 +128,8 @@ def _pull_event(guid: str, data: Mapping[str, Any]) -> GitHubEvent | None:
         or data.get("action") not in USED["pull_request"]
     ):
         return None
-    return PullChanged(guid, sender, replace(issue, pull_request=True), head)
+    base = _text(_map(pull.get("base")).get("sha"))
+    return PullChanged(guid, sender, replace(issue, pull_request=True), head, base)
 
 
 def _issue_event(

@@ -12,6 +12,7 @@ from app.features.model import Feature, Question
 from app.questions.calendars import ALWAYS, Calendar
 from app.questions.caps import NO_CAPS, Caps
 from app.questions.model import Routed
+from app.scopes.pulls import Pull
 
 
 class Permission(IntEnum):
@@ -143,5 +144,7 @@ class Facts:
     """Whether the issue is closed now; deliveries may be late and out of order."""
     proposed: tuple[Wrong, ...] | None = None
     """What is wrong with the configuration a pull request brings; None if it brings none."""
+    pull: Pull | None = None
+    """What a pull request changes, if the event is about one."""
     quiet: bool = False
     """The sender has had enough attention for now: no reaction and no reply to them."""
