@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-from githubkit import AppAuthStrategy, GitHub
+from githubkit import AppAuthStrategy, GitHub, TokenAuthStrategy
 from githubkit.cache import MemCacheStrategy
 
 from app.features.model import Place
@@ -126,6 +126,18 @@ class AppClient:
     async def request(self, method: str, path: str, **kwargs: Any) -> Any:
         """A call as the App itself. Raises `GitHubError`."""
         return await ask(self._github, method, path, **kwargs)
+
+
+def repository_with_token(api_url: str, token: str, repo: str) -> RepoClient:
+    """A client for one repository, as a job on a runner has it."""
+    github = GitHub(
+        TokenAuthStrategy(token),
+        base_url=api_url.rstrip("/") + "/",
+        timeout=TIMEOUT,
+        auto_retry=False,
+        http_cache=False,
+    )
+    return RepoClient(github, repo)
 
 
 class RepoClient:
