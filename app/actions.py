@@ -126,6 +126,8 @@ class GenerateQuestions:
     repo: str = ""
     person: str = ""
     """Who set it off, for the budget."""
+    model: bool = True
+    """False where the repository keeps models out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,8 @@ class AskAgent:
     """How long it may take; 0 is the role's own limit."""
     person: str = ""
     """Who set it off, for the budget."""
+    model: bool = True
+    """False where the repository keeps models out."""
     handbook: bool = True
     """Whether the handbook answers where the model cannot; otherwise somebody else is asked."""
 
@@ -200,9 +204,11 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class DropAgentWork:
-    """Forget what agents were to do for a feature: it was stopped."""
+    """Forget what agents were to do for a feature, or one piece of it: it was stopped."""
 
     feature_id: int
+    key: str = ""
+    """Of the piece; empty for all of it."""
 
 
 StateAction = SaveFeature | SaveQuestion | Record | DropEffects | DropAgentWork

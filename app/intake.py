@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, assert_never, get_args
 
@@ -26,7 +26,7 @@ from app.actions import (
     SaveQuestion,
 )
 from app.deciding import NOBODY, Sender, commands_in, decide
-from app.events import Commented, EffectFailed, Event, OwnEvent
+from app.events import AgentAnswered, Commented, EffectFailed, Event, OwnEvent
 from app.github.payloads import read_event
 from app.handlers.facts import Policy
 from app.outward import told
@@ -61,7 +61,7 @@ def apply(connection: Connection, actions: list[Action], now: datetime) -> set[s
             case DropEffects():
                 outbox.drop(connection, action.feature_id)
             case DropAgentWork():
-                outbox.drop(connection, action.feature_id, lane=outbox.AGENTS)
+                outbox.drop(connection, action.feature_id, outbox.AGENTS, action.key)
             case _ if isinstance(action, AgentEffect):
                 outbox.put(connection, action)
                 queues.add("agents")
@@ -143,6 +143,10 @@ def give_up(connection: Connection, claimed: Claimed) -> None:
         place = event.issue.place
         key = f"react:{place.repo_id}:{event.comment_id}:-1"
         outbox.put(connection, React(key, None, place, "-1", event.comment_id))
+    elif isinstance(event, AgentAnswered) and event.answer is not None:
+        lost = replace(event, answer=None, error="its answer could not be stored")
+        place_of = threads.place_of(connection, event.feature_id)
+        deliveries.add_own(connection, f"kr:dead:{claimed.guid}", lost, place_of)
     elif isinstance(event, OwnEvent) and not isinstance(event, EffectFailed):
         reason = "Something went wrong inside; the operator finds it in the log of the service."
         told = EffectFailed(event.feature_id, "work", reason)

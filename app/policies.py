@@ -45,6 +45,11 @@ def policy_of(config: Config, explained: str = "", *, writer: bool = False) -> P
             if (role := config.agents.find(name))
         },
         caps=Caps(**budget.model_dump()),
+        without_model=frozenset(
+            name
+            for name in config.agents.names()
+            if (role := config.agents.find(name)) and role.backend in {"retrieval", "none"}
+        ),
         writer=writer,
         tools=TOOLS,
         load=HumanLoad(baron.human_load.open, baron.human_load.per_day),

@@ -137,7 +137,7 @@ def _row(database_url: str, kind: str, count: int, seconds: float) -> None:
     assert server.stdout is not None
     url = server.stdout.readline().strip()
     caps = Caps(day=1e6)
-    meter = BudgetMeter(Spending(connect(database_url)), lambda repo: caps, Prices())
+    meter = BudgetMeter(Spending(connect(database_url)), lambda repo: caps, Prices)
     provider = Provider("anthropic", "anthropic", url, SecretStr("bench"), None, 200)
     forwarder = Forwarder({"anthropic": provider}, meter)
     model: Model = (

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import assert_never, cast
+from typing import Any, TypeVar, assert_never, cast
 
 from app.actions import (
     AgentEffect,
@@ -33,14 +34,32 @@ from app.events import (
 )
 from app.queue import EVENTS
 from app.store import deliveries, outbox, threads
+from app.store.engine import DatabaseError
 from app.store.outbox import Due
 from workers.drain import Drain
 from workers.metering import build_meter
 
 logger = logging.getLogger(__name__)
+R = TypeVar("R")
 
 AT_ONCE = 200
 """Calls that one process carries; what waits for a model costs it nothing but memory."""
+
+
+PATIENCE = 8.0
+"""Seconds in which a database may come back; a call that was paid for is not made again."""
+
+
+async def patiently(work: Callable[..., R], *args: Any) -> R:
+    """Do it in a thread, again while the database is away. Raises `DatabaseError` in the end."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return await asyncio.to_thread(work, *args)
+        except DatabaseError:
+            if time.monotonic() > end:
+                raise
+            await asyncio.sleep(0.3)
 
 
 class Agents(Drain):
@@ -82,7 +101,7 @@ class Agents(Drain):
             raise TypeError(f"{due.kind} is nothing for agents")
         await self._renew_team()
         event = await self._call(effect)
-        await asyncio.to_thread(self._store, due, event)
+        await patiently(self._store, due, event)
         self.crash("after-agent-commit")
         await asyncio.to_thread(self.deps.bell.ring, EVENTS)
 
@@ -94,13 +113,14 @@ class Agents(Drain):
         async with self._renewing:
             if config is self._config:
                 return
-            self._config = config
             old, under_way = self._team, set(self._tasks)
             try:
                 self._team = await asyncio.to_thread(self._build)
             except Exception:
                 logger.exception("the new roster cannot be used; the old one goes on")
+                self._config = config
                 return
+            self._config = config
             self._retiring.add(asyncio.create_task(self._retire(old, under_way)))
 
     async def _retire(self, team: Team, under_way: set[asyncio.Task[None]]) -> None:
@@ -132,7 +152,9 @@ class Agents(Drain):
         about = (effect.feature_id, effect.run)
         account = Account(effect.feature_id, 0, effect.repo, effect.person, DRIVER, effect.key)
         try:
-            found = await self._team.generate(effect.request, effect.limit, account)
+            found = await self._team.generate(
+                effect.request, effect.limit, account, model=effect.model
+            )
             event = QuestionsGenerated(
                 *about, found.drafts, found.generator, note=found.note, prompt=found.prompt
             )
@@ -151,7 +173,12 @@ class Agents(Drain):
         )
         try:
             answer = await self._team.ask(
-                effect.inquiry, effect.repo, effect.seconds, account, handbook=effect.handbook
+                effect.inquiry,
+                effect.repo,
+                effect.seconds,
+                account,
+                handbook=effect.handbook,
+                model=effect.model,
             )
             event = AgentAnswered(*about, answer=answer, chat=effect.chat)
         except AgentUnavailable as error:
@@ -175,10 +202,13 @@ class Agents(Drain):
 
     async def _spending(self, account: Account) -> Spending:
         """What the work cost, all tries together, and where its caps stand."""
-        cost = await asyncio.to_thread(self._meter.cost, account.key)
-        if cost is None:
-            return FREE
-        return Spending(cost, await asyncio.to_thread(self._meter.standing, account))
+        try:
+            cost = await patiently(self._meter.cost, account.key)
+            near = await patiently(self._meter.standing, account) if cost else ()
+        except DatabaseError:
+            logger.exception("%s: nobody knows what it cost", account.key)
+            return FREE  # the answer was paid for, and is not thrown away for that
+        return Spending(cost, near) if cost else FREE
 
     async def _suggest(self, effect: SuggestAgents) -> AgentsSuggested:
         """Without candidates the person decides alone."""

@@ -118,6 +118,7 @@ class Drain(ABC):
                 continue
             found = True
             self.crash("after-effect-claim")
+            self._give_up(due.id)  # our own lease may have run out: there is one task for a row
             self.held[due.id] = due
             task = self._loop.create_task(self._one(due))
             self._tasks.add(task)
@@ -141,8 +142,9 @@ class Drain(ABC):
             logger.info("%s was given up", due.key)
             raise
         finally:
-            self.held.pop(due.id, None)
-            self._task_of.pop(due.id, None)
+            if self.held.get(due.id) is due:
+                del self.held[due.id]
+                self._task_of.pop(due.id, None)
             self._rung.set()
 
     def _put_back(self, due: Due, error: Exception) -> None:

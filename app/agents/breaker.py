@@ -43,6 +43,10 @@ class Unreached(AgentUnavailable):
         """Whether another try may help and does no harm."""
 
 
+class OutOfTime(Unreached):
+    """It did not answer within the time of the call, which may have been short."""
+
+
 @dataclass(slots=True)
 class Passage:
     """A call's way through the breaker: how it went, as far as is known."""
@@ -79,6 +83,8 @@ class Breaker:
         passage = Passage()
         try:
             yield passage
+        except OutOfTime:
+            raise
         except Unreached:
             passage.failed = passage.failed or not passage.whole
             raise

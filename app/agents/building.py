@@ -54,6 +54,7 @@ def build_team(settings: Settings, meter: Meter, build_tools: BuildTools | None 
         _members(config, models, retrieval),
         Parts(
             generator=models.generator(generator) or generator,
+            checklist=generator,
             tools=build_tools(handbooks, embedding.embed) if build_tools else NO_TOOLS,
             suggester=Suggester(_described(config), embedding.embed),
             writer=models.writer(),

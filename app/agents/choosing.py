@@ -75,7 +75,7 @@ def choose(name: str, role: Role, settings: Settings) -> Chosen:
     """The backend of a role. Never raises: what cannot work says so."""
     match role.backend:
         case "auto":
-            return _automatic(role, settings)
+            return _automatic(name, role, settings)
         case "llm":
             return _llm(name, role, settings)
         case "claude":
@@ -101,10 +101,14 @@ _COMMAND = "Name the program: `command: [/path/to/program]` in agents.yaml."
 _CLAUDE = "Install Claude Code, or the extra: pip install 'knowledge-router[claude]'."
 
 
-def _automatic(role: Role, settings: Settings) -> Chosen:
+def _automatic(name: str, role: Role, settings: Settings) -> Chosen:
     """A model if there is a key for one, else the handbook."""
     if role.kind == "execution":
         return Chosen("none")
+    if role.base_url:
+        return _llm(name, role, settings)
+    if role.command:
+        return Chosen("command")
     known = sources(settings)
     wire: Wire | None = split(role.model)[0] if role.model else None
     wanted: list[Wire] = list(known)

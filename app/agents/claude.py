@@ -43,7 +43,6 @@ _ENVIRONMENT = {
     "DISABLE_UPDATES": "1",
     "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
     "CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1",  # an issue may mention @/etc/passwd
-    "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000",
     # The forwarder tries again, and knows what it costs.
     "CLAUDE_CODE_MAX_RETRIES": "0",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
@@ -62,11 +61,11 @@ _ADVICE_ON_GATEWAY = re.compile(r"\s*If it persists, check your inference gatewa
 
 def find_claude() -> str | None:
     """The CLI: `claude` on the path, else the one that the SDK brings."""
-    if found := shutil.which("claude"):
-        return str(Path(found).absolute())
     spec = importlib.util.find_spec("claude_agent_sdk")
     if spec is None or spec.origin is None:
         return None
+    if found := shutil.which("claude"):
+        return str(Path(found).absolute())
     bundled = Path(spec.origin).with_name("_bundled") / "claude"
     return str(bundled) if bundled.is_file() else None
 
@@ -194,7 +193,7 @@ async def _once(request: Request[T], problem: str, lease: Lease, program: str) -
     user = request.prompt.user
     if problem:
         user += f"\n\nYour former answer was not accepted: {problem}\nGive the whole answer again."
-    async with enclosure(_environment(request.seconds, lease)) as inside:
+    async with enclosure(_environment(request, lease)) as inside:
         errors: deque[str] = deque(maxlen=1)
         try:
             options = _options(request, inside, program, errors)
@@ -204,11 +203,12 @@ async def _once(request: Request[T], problem: str, lease: Lease, program: str) -
         return _heard(result, lease)
 
 
-def _environment(seconds: float, lease: Lease) -> dict[str, str]:
+def _environment(request: Request[T], lease: Lease) -> dict[str, str]:
     return _ENVIRONMENT | {
         "ANTHROPIC_BASE_URL": lease.base_url,
         "ANTHROPIC_API_KEY": lease.key,
-        "API_TIMEOUT_MS": str(max(1000, int(seconds * 1000))),
+        "API_TIMEOUT_MS": str(max(1000, int(request.seconds * 1000))),
+        "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(request.most),
     }
 
 

@@ -184,7 +184,7 @@ class Forwarder:
             except ValueError:
                 raise _Refused(400, "the body has to be a JSON object") from None
             passed = {name: headers[name] for name in _PASSED_ON if name in headers}
-            outgoing = Outgoing(path, _query(scope), passed, asked.body)
+            outgoing = Outgoing(path, _query(scope), passed, asked.body, asked.streams)
             work = self._call(lease, upstream, outgoing, asked, reply)
             if not await lease.watch(work, gone=receive()):
                 raise _Refused(503, "the lease has ended")
@@ -244,7 +244,7 @@ class Forwarder:
             self._meter, lease.account, lease.provider, asked, lease.spent
         ) as metering:
             try:
-                async with upstream.ask(outgoing, lease.left) as opened:
+                async with upstream.ask(outgoing, lease.left, metering.again) as opened:
                     lease.model = asked.model
                     lease.refusal = opened.refusal
                     async with asyncio.timeout(lease.left()):

@@ -79,7 +79,7 @@ class KnowledgeBackend:
         )
         looked = tuple(dict.fromkeys(f"{one.title}, {one.heading}" for one in chosen))
         return replace(
-            _doubted(checked(completion.value, given, looked[:8]), alarm),
+            _doubted(checked(completion.value, given, looked[:4]), alarm),
             agent=inquiry.role,
             backend=self._model.name,
             model=completion.model,

@@ -45,7 +45,6 @@ USUAL: dict[Wire, str] = {
 ALIASES = {"opus": "claude-opus-5-5", "sonnet": "claude-sonnet-5-5", "haiku": "claude-haiku-5-5"}
 """The newest model of each of Anthropic's families."""
 
-MOST = 8000  # tokens that a model may write for one answer
 AGAIN = 2  # how often a model is asked again when its answer does not fit
 
 _FAMILIES: dict[str, Wire] = {"claude-": "anthropic", "gpt-": "openai", "gemini-": "google"}
@@ -135,12 +134,13 @@ class LlmModel:
         return answered
 
     async def _run(self, asked: Request[T], name: str, lease: Leased, plain: bool) -> Completion[T]:
-        from pydantic_ai import UsageLimits
+        from pydantic_ai import ModelSettings, UsageLimits
 
         result = await _agent(asked.shape, plain).run(
             asked.prompt.user,
             instructions=asked.prompt.system,
             model=_MODELS[self._wire](name, lease, self._client(), plain),
+            model_settings=ModelSettings(max_tokens=asked.most),
             # Whatever it does wrong, and in however many ways, it is asked again only so often.
             usage_limits=UsageLimits(request_limit=1 + AGAIN),
         )
@@ -166,7 +166,7 @@ class LlmModel:
             case TimeoutError():
                 return AgentUnavailable(f"no answer within {seconds:g} seconds")
             case ai.OutputTokenLimitExceeded():
-                return Malformed(f"the answer was cut off at {MOST} tokens")
+                return Malformed("the answer was cut off: it was longer than it may be")
             case ai.UnexpectedModelBehavior() | ai.UsageLimitExceeded():
                 return Malformed(f"the answer does not fit: {_misfit(error)}")
             case ai.ModelHTTPError():
@@ -241,7 +241,7 @@ _MODELS = {"anthropic": _anthropic, "openai": _openai, "google": _google}
 @lru_cache(maxsize=32)
 def _agent(shape: type[BaseModel], plain: bool) -> Agent[object, Any]:
     """What asks for a shape; kept, because making one takes longer than a call's own work."""
-    from pydantic_ai import Agent, ModelSettings, PromptedOutput, ToolOutput
+    from pydantic_ai import Agent, PromptedOutput, ToolOutput
     from pydantic_ai.capabilities import Hooks
 
     tool = ToolOutput(shape, name=_TOOL, description="Give your answer.", strict=False)
@@ -249,7 +249,6 @@ def _agent(shape: type[BaseModel], plain: bool) -> Agent[object, Any]:
         name="llm",
         output_type=PromptedOutput(shape) if plain else tool,
         retries={"tools": AGAIN, "output": AGAIN},
-        model_settings=ModelSettings(max_tokens=MOST),
         capabilities=[Hooks(after_model_request=partial(_understood, plain))],
     )
     agent.instrument = False

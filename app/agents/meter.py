@@ -41,12 +41,14 @@ class Ledger(Protocol):
 
 
 class BudgetMeter:
-    """`Meter` over a ledger. `caps` are asked for by repository, anew for each call."""
+    """`Meter` over a ledger. Caps (by repository) and prices are asked for anew for each call."""
 
-    def __init__(self, ledger: Ledger, caps: Callable[[str], Caps], prices: Prices) -> None:
+    def __init__(
+        self, ledger: Ledger, caps: Callable[[str], Caps], prices: Callable[[], Prices]
+    ) -> None:
         self._ledger = ledger
         self._caps = caps
-        self._prices = prices
+        self._prices_now = prices
         self._models: dict[int, tuple[str, str]] = {}
 
     async def begin(self, account: Account, provider: str, model: str, most: Tokens) -> int:
@@ -57,7 +59,7 @@ class BudgetMeter:
 
     def _begin(self, account: Account, provider: str, model: str, most: Tokens) -> int:
         caps = self._caps(account.repo)
-        usd = self._prices.most(provider, model, most)
+        usd = self._prices_now().most(provider, model, most)
 
         def check(spent: Spent) -> str | None:
             return over(spent, usd, caps, model)
@@ -67,7 +69,8 @@ class BudgetMeter:
     async def end(self, call: int, tokens: Tokens | None) -> float | None:
         """See `Meter.end`."""
         provider, model = self._models.pop(call)
-        usd = self._prices.of(provider, model, tokens) if tokens is not None else None
+        prices = self._prices_now()
+        usd = prices.of(provider, model, tokens) if tokens is not None else None
         await asyncio.to_thread(self._ledger.end, call, tokens, usd)
         return usd
 
@@ -129,7 +132,7 @@ class MemoryLedger:
             question=sum(
                 call.aside if call.usd is None else call.usd
                 for call in same
-                if call.account.question == account.question
+                if call.account.question == account.question != 0
             ),
             feature=total("feature_id"),
             repository=total("repo"),

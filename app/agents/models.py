@@ -18,8 +18,17 @@ from app.agents.forwarder import Forwarder, Provider
 from app.agents.generating import ModelGenerator
 from app.agents.knowing import KnowledgeBackend, Persona
 from app.agents.llm import USUAL, LlmModel, Wire
+from app.agents.prices import Price, Prices
 from app.agents.prompting import Prompts
-from app.agents.protocols import Backend, Meter, Model, QuestionGenerator
+from app.agents.protocols import (
+    Backend,
+    Completion,
+    Meter,
+    Model,
+    QuestionGenerator,
+    Request,
+    T,
+)
 from app.agents.retrieval import RetrievalBackend
 from app.agents.writing import Form, ModelWriter
 from app.config.loader import Config, load_config
@@ -49,6 +58,26 @@ def warm(wire: Wire) -> None:
     """Import what the first call would otherwise wait for; takes a second or two."""
     importlib.import_module(f"pydantic_ai.providers.{wire}")
     importlib.import_module(f"pydantic_ai.models.{wire}")
+
+
+def prices_of(config: Config) -> Prices:
+    """The operator's own prices before the lists."""
+    own = config.agents.prices
+    return Prices({name: Price(price.input, price.output) for name, price in own.items()})
+
+
+class InTurn:
+    """Programs take memory as Claude Code does, and wait for their turn like it."""
+
+    def __init__(self, model: Model, slots: Slots) -> None:
+        self.name = model.name
+        self._model = model
+        self._slots = slots
+
+    async def complete(self, request: Request[T]) -> Completion[T]:
+        """See `Model.complete`."""
+        async with self._slots.one():
+            return await self._model.complete(request)
 
 
 def build_models(settings: Settings, meter: Meter) -> Models:
@@ -111,7 +140,8 @@ class Models:
             case "claude":
                 return ClaudeModel(self.forwarder, self._slots)
             case _:
-                return CommandModel(role.command, self.forwarder, self._usable())
+                program = CommandModel(role.command, self.forwarder, self._usable())
+                return InTurn(program, self._slots)
 
     def _usable(self) -> tuple[str, ...]:
         return tuple(name for name in self._providers if not name.startswith("role:"))

@@ -52,7 +52,8 @@ def _listed(provider: str, model: str, tokens: Tokens) -> float | None:
         cache_read_tokens=tokens.cache_read,
         cache_write_tokens=tokens.cache_written,
     )
+    known = None if provider.startswith("role:") else provider  # a gateway: by the name alone
     try:
-        return float(calc_price(usage, model, provider_id=provider).total_price)
+        return float(calc_price(usage, model, provider_id=known).total_price)
     except (LookupError, ValueError):
         return None

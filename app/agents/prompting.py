@@ -15,13 +15,13 @@ from typing import Any
 from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from app.agents.protocols import Prompt
+from app.agents.protocols import AgentUnavailable, Prompt
 
 SHIPPED = Path(__file__).parent / "prompts"
 _FRONT = re.compile(r"\A---\nversion: ([A-Za-z0-9._-]{1,20})\n---\n")
 
 
-class PromptInvalid(Exception):
+class PromptInvalid(AgentUnavailable):
     """A prompt's file cannot be used; the text says which and why."""
 
 

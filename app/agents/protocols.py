@@ -92,6 +92,8 @@ class Request(Generic[T]):
     account: Account = NOBODY
     seconds: float = 120.0
     """How long it may take, without the time it waits for its turn."""
+    most: int = 8_000
+    """Tokens that it may write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from app.events import Written
 from app.features.checklist import Checklist
 from app.features.types import FeatureRequest
 from app.questions.model import Answer, Candidate, Draft, Inquiry, Source
+from app.texts.safe import visible
 from app.texts.secrets import without_secrets
 
 
@@ -93,6 +94,8 @@ class Parts:
     """What a team is made of beside its members."""
 
     generator: QuestionGenerator
+    checklist: QuestionGenerator | None = None
+    """What finds questions where no model is to be asked."""
     tools: Tools = NO_TOOLS
     suggester: Suggester | None = None
     writer: Writer | None = None
@@ -136,11 +139,13 @@ class Team:
         account: Account = NOBODY,
         *,
         handbook: bool = True,
+        model: bool = True,
     ) -> Answer:
         """Have a role or a tool answer within its time. Raises `AgentUnavailable`.
 
         `seconds` is the time limit that the repository sets; 0 means the server's. Where the model
-        cannot be reached the handbook answers and says so, unless `handbook` is False.
+        cannot be reached the handbook answers and says so, unless `handbook` is False. Without
+        `model` no model is asked.
         """
         await self.start()
         if inquiry.role.startswith("tool/"):
@@ -150,15 +155,23 @@ class Team:
         if member is None:
             raise AgentUnavailable(f"nobody is {inquiry.role}")
         inquiry = replace(inquiry, role=member.role)
+        if not model and member.keeps_time:
+            return await self._by_the_book(member, inquiry)
         try:
             return self._clean(await self._ask(member, inquiry, seconds, account))
-        except (Malformed, Declined, OverBudget):
-            raise
         except AgentUnavailable as error:
-            if member.handbook is None or not handbook:
+            error.args = (self._said(str(error)),)
+            final = isinstance(error, Malformed | Declined | OverBudget)
+            if final or member.handbook is None or not handbook:
                 raise
             answer = await member.handbook.ask(inquiry)
             return self._clean(_instead(answer, str(error)))
+
+    async def _by_the_book(self, member: Member, inquiry: Inquiry) -> Answer:
+        """For a repository that keeps models out."""
+        if member.handbook is None:
+            raise AgentUnavailable(f"{inquiry.role} has no handbook, and no model is asked here")
+        return self._clean(await member.handbook.ask(inquiry))
 
     async def _ask(
         self, member: Member, inquiry: Inquiry, seconds: float, account: Account
@@ -183,26 +196,35 @@ class Team:
         return await asyncio.to_thread(self._parts.suggester.suggest, topic, text)
 
     async def generate(
-        self, request: FeatureRequest, limit: int, account: Account = NOBODY
+        self,
+        request: FeatureRequest,
+        limit: int,
+        account: Account = NOBODY,
+        *,
+        model: bool = True,
     ) -> Generated:
-        """What the issue leaves open. Raises `AgentUnavailable`."""
+        """What the issue leaves open; without `model` by the checklist.
+
+        Raises `AgentUnavailable`.
+        """
         await self.start()
-        found = await self._parts.generator.generate(request, limit, account)
+        parts = self._parts
+        generator = parts.generator if model else parts.checklist or parts.generator
+        found = await generator.generate(request, limit, account)
+        found = replace(found, note=self._said(found.note))
         if found.generator == ChecklistGenerator.name:
             return found
         return replace(found, drafts=tuple(self._clean_draft(draft) for draft in found.drafts))
 
     def _clean_draft(self, draft: Draft) -> Draft:
-        def clean(text: str) -> str:
-            return self._without_secrets(text)[0]
-
+        said = self._said
         return replace(
             draft,
-            text=clean(draft.text),
-            context=clean(draft.context),
-            why=clean(draft.why),
+            text=said(draft.text),
+            context=said(draft.context),
+            why=said(draft.why),
             choices=tuple(
-                replace(one, text=clean(one.text), implication=clean(one.implication))
+                replace(one, text=said(one.text), implication=said(one.implication))
                 for one in draft.choices
             ),
         )
@@ -213,15 +235,17 @@ class Team:
             return [Written(name, text) for name, text in wanted.drafts]
         await self.start()
         written = await self._parts.writer.write(wanted, account)
-        return [replace(one, text=self._without_secrets(one.text)[0]) for one in written]
+        return [
+            replace(one, text=self._said(one.text), error=self._said(one.error)) for one in written
+        ]
 
     def _clean(self, answer: Answer) -> Answer:
         """The answer without secrets; one that held any goes to a person."""
         content, found = self._without_secrets(answer.content)
         rationale, more = self._without_secrets(answer.rationale)
-        reasons = [self._without_secrets(reason)[0] for reason in answer.uncertainty_reasons]
+        reasons = [self._said(reason) for reason in answer.uncertainty_reasons]
         sources = [
-            Source(*(self._without_secrets(said)[0] for said in (one.title, one.ref, one.quote)))
+            Source(self._said(one.title), self._said(one.ref), self._said(one.quote))
             for one in answer.sources
         ]
         kinds = tuple(dict.fromkeys((*found, *more)))
@@ -233,11 +257,16 @@ class Team:
             rationale=rationale,
             uncertainty_reasons=tuple(reasons),
             sources=tuple(sources),
-            doubt=self._without_secrets(answer.doubt)[0] or (reasons[0] if kinds else ""),
+            doubt=self._said(answer.doubt) or (reasons[0] if kinds else ""),
+            model=self._said(answer.model)[:200],
         )
 
+    def _said(self, text: str) -> str:
+        return self._without_secrets(text)[0]
+
     def _without_secrets(self, text: str) -> tuple[str, tuple[str, ...]]:
-        return without_secrets(text, self._parts.secrets)
+        """Also without what nobody sees: the database does not even take all of that."""
+        return without_secrets(visible(text), self._parts.secrets)
 
 
 def _instead(answer: Answer, error: str) -> Answer:

@@ -11,10 +11,11 @@ from pydantic import BaseModel
 from app.agents.building import roles
 from app.agents.choosing import MODELS, Chosen
 from app.agents.meter import BudgetMeter, MemoryLedger
-from app.agents.models import Models, build_models
-from app.agents.prices import Prices
+from app.agents.models import Models, build_models, prices_of
 from app.agents.protocols import AgentUnavailable, Prompt, Request
-from app.questions.caps import NO_CAPS
+from app.config.loader import load_config
+from app.config.shipped import config_folder
+from app.questions.caps import Caps
 from app.settings import Settings
 
 SECONDS = 45.0
@@ -43,7 +44,9 @@ def try_roles(settings: Settings) -> list[Tried]:
 
 
 async def _try_all(settings: Settings) -> list[Tried]:
-    meter = BudgetMeter(MemoryLedger(), lambda repo: NO_CAPS, Prices())
+    config = load_config(config_folder(settings))
+    caps = Caps(**config.agents.budget.model_dump())
+    meter = BudgetMeter(MemoryLedger(), lambda repo: caps, lambda: prices_of(config))
     models = build_models(settings, meter)
     await models.start()
     try:

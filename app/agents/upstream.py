@@ -10,7 +10,7 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 from pydantic import SecretStr
 
-from app.agents.breaker import Breaker, Passage, Rules, Unreached
+from app.agents.breaker import Breaker, OutOfTime, Passage, Rules, Unreached
 from app.agents.protocols import AgentUnavailable
 from app.agents.usage import Wire
 
@@ -30,6 +30,13 @@ RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _VENDORS = ("anthropic.com", "openai.com", "googleapis.com")
 _NEVER_REACHED = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol)
 Left = Callable[[], float | None]
+Again = Callable[[], Awaitable[None]]
+
+
+async def nothing_to_do() -> None:
+    """For whoever keeps no books."""
+
+
 _VERSION = re.compile(r"/v\d[a-z0-9]*$")
 
 
@@ -88,6 +95,8 @@ class Outgoing:
     query: str
     headers: Mapping[str, str]
     body: bytes
+    streams: bool = True
+    """Whether the answer comes in pieces; else nothing is heard until it is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +130,17 @@ class Upstream:
         await self._client.aclose()
 
     @asynccontextmanager
-    async def ask(self, outgoing: Outgoing, left: Left) -> AsyncIterator[Opened]:
+    async def ask(
+        self, outgoing: Outgoing, left: Left, again: Again = nothing_to_do
+    ) -> AsyncIterator[Opened]:
         """Send a request, again if need be; the body is to be read inside.
 
+        `again` is called before one is repeated that the provider may have worked on: it costs.
         `left` tells the seconds that are left for it, None without limit. Raises `Unreached` if
         no response came, or it broke off, or the breaker is open.
         """
         with self.breaker.passage() as passage:
-            opened = await self._tries(outgoing, passage, left)
+            opened = await self._tries(outgoing, passage, left, again)
             try:
                 yield opened
             except httpx.HTTPError as broken:
@@ -136,7 +148,9 @@ class Upstream:
             finally:
                 await opened.response.aclose()
 
-    async def _tries(self, outgoing: Outgoing, passage: Passage, left: Left) -> Opened:
+    async def _tries(
+        self, outgoing: Outgoing, passage: Passage, left: Left, again: Again
+    ) -> Opened:
         number = 0
         while True:
             number += 1
@@ -146,6 +160,8 @@ class Upstream:
                 wait = self._wait(number, None, left())
                 if wait is None or not fault.again:
                     raise
+                if not fault.free:
+                    await again()
             else:
                 status = response.status_code
                 passage.failed = status >= 500 or status == httpx.codes.REQUEST_TIMEOUT
@@ -162,11 +178,16 @@ class Upstream:
 
     async def _once(self, outgoing: Outgoing, left: float | None) -> httpx.Response:
         provider = self.provider
+        # What is not streamed is silent until it is whole: then the call's own time is the limit.
+        quiet = self._rules.silence
+        if not outgoing.streams and left is not None:
+            quiet = max(quiet, left)
         request = self._client.build_request(
             "POST",
             provider.url(outgoing.path, outgoing.query),
             content=outgoing.body,
             headers=provider.signed(outgoing.headers),
+            timeout=httpx.Timeout(quiet, connect=self._rules.connect, pool=None),
         )
         try:
             async with asyncio.timeout(left):
@@ -174,7 +195,8 @@ class Upstream:
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
         except TimeoutError:
-            raise Unreached(
+            # That somebody gave it little time says nothing of the provider.
+            raise OutOfTime(
                 f"{provider.name} did not answer in the time given", free=False
             ) from None
 

@@ -82,6 +82,8 @@ class Asked:
     body: bytes
     metered: bool = True
     """False for what is free of charge: counting tokens."""
+    streams: bool = False
+    """Whether the answer comes in pieces; else nothing is heard until it is whole."""
 
 
 def read_request(wire: Wire, path: str, body: bytes) -> Asked:
@@ -96,6 +98,7 @@ def read_request(wire: Wire, path: str, body: bytes) -> Asked:
         Tokens(read=len(body) // BYTES_PER_TOKEN, written=_largest(wire, fields)),
         _with_usage(fields) or body if path == "/v1/chat/completions" else body,
         metered=not path.endswith("/count_tokens"),
+        streams=bool(fields.get("stream")) or path.endswith(":streamGenerateContent"),
     )
 
 
@@ -258,6 +261,12 @@ class Metering:
         call, self._call = self._call, None
         if call is not None:
             await undisturbed(self._end(call))
+
+    async def again(self) -> None:
+        """It may have been paid for and is made once more. Raises `OverBudget`."""
+        self.tokens = None
+        await self.settle()
+        await undisturbed(self._begin())
 
     async def _begin(self) -> None:
         if self._metered:

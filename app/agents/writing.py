@@ -32,6 +32,10 @@ REQUEST = 30_000
 ANSWERS = 60_000
 ANSWER = 4_000
 """Characters: of the draft, the request, all answers together, and one of them."""
+LONGEST_DRAFT = 40_000
+"""Characters; what is longer does not fit into an answer."""
+TOKENS = 16_000
+"""Tokens of a document."""
 TRIES = 3
 
 Problems = Callable[[str], tuple[str, ...]]
@@ -92,6 +96,8 @@ class ModelWriter:
     async def _one(
         self, wanted: WriteDocuments, name: str, draft: str, account: Account
     ) -> Written:
+        if len(draft) > LONGEST_DRAFT:
+            raise AgentUnavailable(f"the draft of {name} is too long for a model to write it anew")
         form = self._forms[name]
         problems: tuple[str, ...] = ()
         for _ in range(TRIES):
@@ -99,7 +105,7 @@ class ModelWriter:
                 "document", {"name": name, "rules": form.rules}, _user(wanted, draft, problems)
             )
             done = await self._model.complete(
-                Request(prompt, Document, self._usual, account, self._seconds)
+                Request(prompt, Document, self._usual, account, self._seconds, TOKENS)
             )
             text = _unwrapped(done.value.text)
             problems = (*form.problems(text), *_lost(wanted, draft, text))[:12]

@@ -59,14 +59,12 @@ async def _asked(
     """The answer, with a sign of life on a terminal while it is waited for."""
     from app.agents.building import build_team
     from app.agents.meter import BudgetMeter, MemoryLedger
-    from app.agents.prices import Price, Prices
+    from app.agents.models import prices_of
     from app.agents.protocols import Account
     from app.questions.caps import Caps
 
-    own = config.agents.prices
-    prices = Prices({name: Price(price.input, price.output) for name, price in own.items()})
     caps = Caps(**config.agents.budget.model_dump())
-    meter = BudgetMeter(MemoryLedger(), lambda repo: caps, prices)
+    meter = BudgetMeter(MemoryLedger(), lambda repo: caps, lambda: prices_of(config))
     team = await asyncio.to_thread(build_team, settings, meter)
     account = Account(person="terminal", role=role, key="kr ask")
     waiting = None if quiet else asyncio.create_task(_progress(inquiry.role))

@@ -21,6 +21,8 @@ from app.questions.durations import duration
 ELSEWHERE = frozenset({"knowledge", "routing"})
 """Sections that are read by the rooms they belong to."""
 
+_SHORTEST = timedelta(seconds=10)
+
 _SERVER_ONLY: tuple[tuple[str, ...], ...] = (
     ("answerers", "channels"),
     ("answerers", "hooks"),
@@ -90,6 +92,9 @@ def _raised(layer: Document, outer: dict[str, Document]) -> Iterator[Problem]:
             limit = default if inherited is None else inherited
             if _size(_at(layer.data, path)) > _size(limit):
                 yield layer.problem(path, f"may not be above {limit}, which it inherits")
+    for path in _paths(layer.data, ("agents", "roles", "*", "timeout")):
+        if timedelta() < _size(_at(layer.data, path)) < _SHORTEST:
+            yield layer.problem(path, "may not be under 10s: a call that is cut off is paid for")
     for name, field in Budget.model_fields.items():
         yield from _raised_cap(layer, outer["agents"], name, field.default)
 

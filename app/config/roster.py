@@ -6,7 +6,12 @@ from typing import Any
 
 ROSTER: dict[str, Any] = {
     "roles": {
-        "project-manager": {"handle": "@baron", "kind": "driver", "backend": "auto"},
+        "project-manager": {
+            "handle": "@baron",
+            "kind": "driver",
+            "backend": "auto",
+            "timeout": "5m",
+        },
         "architect": {
             "handle": "@duc",
             "kind": "knowledge",

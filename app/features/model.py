@@ -91,6 +91,8 @@ class Feature:
     default_branch: str = "main"
     drafted: str = ""
     """SHA-256 of the drafts of the newest revision: the same ones are not written again."""
+    unwritten: str = ""
+    """Why @baron's model did not write all documents, so that drafts have to do."""
     cost: Cost = NO_COST
     """What models cost for it so far."""
     near: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ from app.features.model import Place
 USED = {
     "issues": {"labeled", "unlabeled", "closed", "reopened", "deleted", "transferred"},
     "issue_comment": {"created", "edited"},
-    "pull_request": {"opened", "synchronize", "reopened"},
+    "pull_request": {"opened", "synchronize", "reopened", "edited"},
 }
 """The events, and of each the actions, that we act on; the rest is stored and ignored."""
 
@@ -128,6 +128,8 @@ def _pull_event(guid: str, data: Mapping[str, Any]) -> GitHubEvent | None:
         or data.get("action") not in USED["pull_request"]
     ):
         return None
+    if data.get("action") == "edited" and not _map(data.get("changes")).get("base"):
+        return None  # a new title changes nothing that is checked; another base does
     base = _text(_map(pull.get("base")).get("sha"))
     return PullChanged(guid, sender, replace(issue, pull_request=True), head, base)
 

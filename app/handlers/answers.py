@@ -35,7 +35,7 @@ def answered(event: AgentAnswered, facts: Facts) -> list[Action]:
     if not event.chat:
         count(turn, event.spending)
     if question is None or question.state is QuestionState.CANCELLED:
-        return []
+        return turn.actions()  # nobody wants it any more, but it was paid for
     if event.chat:
         chatting.answered(turn, question, event)
     elif event.ask_round < question.since_round or event.ask_round in question.heard:

@@ -9,11 +9,12 @@ from app.features.model import Added, FeatureState, Question
 from app.handlers import people
 from app.handlers.clocks import rungs_of, stamp, stopped, wound
 from app.handlers.escalating import BARON, admit, escalate
+from app.handlers.inquiring import inquiry
 from app.handlers.specifying import write_specification
 from app.handlers.turn import Turn
 from app.questions import dependencies, topics
 from app.questions.chain import Rung
-from app.questions.model import Inquiry, QuestionState, Routed
+from app.questions.model import QuestionState, Routed
 
 __all__ = ["BARON", "advance", "ask", "ask_agent", "inquiry", "put", "settle"]
 
@@ -184,6 +185,7 @@ def ask_agent(turn: Turn, question: Question, role: str) -> None:
             seconds=turn.facts.policy.timeouts.get(role, 0.0),
             person=question.person_asking or turn.feature.started_by,
             handbook=not _has_another(question),
+            model=role not in turn.facts.policy.without_model,
         )
     )
 
@@ -192,39 +194,6 @@ def _has_another(question: Question) -> bool:
     """Whether the rule names another agent for when this one is unavailable."""
     fallback = question.routed.fallback if question.routed else None
     return bool(fallback) and fallback not in question.tried
-
-
-def inquiry(turn: Turn, question: Question, role: str) -> Inquiry:
-    """What the agent is given: the question and its context, nothing of the repository."""
-    earlier = [turn.question(number) for number in question.depends_on]
-    capability = question.routed.capability if question.routed else None
-    return Inquiry(
-        role=role,
-        topic=question.topic,
-        text=question.text,
-        context=question.context,
-        why=question.why,
-        choices=question.choices,
-        recommended=question.recommended,
-        feature_title=turn.feature.title,
-        added_context=tuple(added.text for added in question.added),
-        earlier=tuple(
-            (other.text, _shortened(other.answer)) for other in earlier if other and other.settled
-        ),
-        capability=capability,
-        model=turn.facts.policy.model_for(role, capability),
-        said=tuple((said.by, said.text) for said in question.chat),
-    )
-
-
-HANDED_ON = 8_000
-"""Characters of an earlier answer that the next agent is given; the log has all of it."""
-
-
-def _shortened(answer: str) -> str:
-    if len(answer) <= HANDED_ON:
-        return answer
-    return f"{answer[:HANDED_ON]} … (shortened: {len(answer):,} characters in all)"
 
 
 def settle(

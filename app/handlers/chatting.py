@@ -54,6 +54,7 @@ def say(turn: Turn, question: Question, who: str, text: str, comment: int) -> No
             installation=turn.place.installation,
             chat=number,
             person=who,
+            model=role not in turn.facts.policy.without_model,
         )
     )
 

@@ -69,6 +69,8 @@ class Policy:
     """Role → seconds that it may take."""
     caps: Caps = NO_CAPS
     """What models may cost here."""
+    without_model: frozenset[str] = frozenset()
+    """Roles and aliases that the repository keeps away from models."""
     writer: bool = False
     """Whether @baron has a model that makes documents of drafts."""
     tools: frozenset[str] = frozenset()

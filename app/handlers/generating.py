@@ -7,6 +7,9 @@ from app.features.model import FeatureState
 from app.features.types import FeatureRequest
 from app.handlers.turn import Turn
 
+DRIVER = "project-manager"
+"""The role that finds questions and writes documents."""
+
 
 def generate_again(turn: Turn) -> None:
     """Read the issue once more: it failed the first time."""
@@ -25,5 +28,6 @@ def generate(turn: Turn) -> None:
             limit=turn.facts.policy.question_limit,
             repo=feature.place.repo,
             person=feature.started_by,
+            model=DRIVER not in turn.facts.policy.without_model,
         )
     )

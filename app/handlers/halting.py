@@ -22,6 +22,7 @@ from app.handlers.outcome import (
     refusal,
     triage_only,
 )
+from app.handlers.specifying import write_specification
 from app.handlers.turn import Turn
 from app.questions.model import QuestionState
 from app.texts import replies
@@ -64,6 +65,7 @@ def stop(turn: Turn, command: Stop, event: Commented) -> Outcome:
     if command.question is None:
         halt(turn, login, f"{login} said `/stop`; `/resume` goes on after all")
         turn.add(DropAgentWork(turn.feature.id))
+        turn.update(drafted="")  # what was being written is not coming any more
         for asking in turn.questions:
             if asking.state is QuestionState.ASKING:  # asked anew if it goes on after all
                 fresh = replace(stopped(asking), state=QuestionState.PENDING)
@@ -74,6 +76,9 @@ def stop(turn: Turn, command: Stop, event: Commented) -> Outcome:
         return question
     if question.ended:
         return refusal("stop", replies.not_waiting(question))
+    if question.state is QuestionState.ASKING:
+        key = f"f{turn.feature.id}:{question.name}:ask:{question.ask_round}"
+        turn.add(DropAgentWork(turn.feature.id, key))
     turn.record(
         "human", f"@{login}", question, action="stop", text=command.text, comment=event.comment_id
     )
@@ -96,6 +101,11 @@ def retry(turn: Turn, command: Retry, event: Commented) -> Outcome:
         turn.update(unpaid="")
         for question in unpaid:
             ask(turn, turn.put(_afresh(turn.question(question.number) or question)))
+        return DONE
+    if turn.feature.unwritten and turn.feature.state is FeatureState.DONE:
+        turn.record("human", f"@{event.sender.login}", action="retry", comment=event.comment_id)
+        turn.update(unwritten="", drafted="")
+        write_specification(turn)
         return DONE
     if turn.feature.state is not FeatureState.FAILED:
         return refusal("retry", "nothing has failed. `/retry Q3` asks the agent of Q3 again.")

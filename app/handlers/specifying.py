@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from app.actions import CommitFiles, WriteDocuments
+from app.actions import CommitFiles, DropAgentWork, WriteDocuments
 from app.features.document import specification
 from app.features.model import FeatureState
 from app.features.plan import plan
@@ -17,20 +17,14 @@ Files = tuple[tuple[str, str], ...]
 
 def write_specification(turn: Turn) -> None:
     """Commit what was settled; the same text again is no new commit, and costs nothing again."""
-    about = (turn.feature, turn.questions)
-    drafts = (
-        ("spec.md", specification(*about)),
-        ("plan.md", plan(*about)),
-        ("tasks.md", tasklist(*about)),
-    )
-    digest = hashlib.sha256(repr(drafts).encode()).hexdigest()
+    drafts = _drafts(turn)
+    digest = _digest(drafts)
     feature = turn.feature
     if turn.facts.policy.writer and digest == feature.drafted:
-        if feature.written == feature.spec_revision:
-            turn.enter(FeatureState.DONE)
-            return
-        if feature.state is FeatureState.WRITING:
-            return  # it is being written
+        # It is written, or being written, also if it was paused meanwhile: not paid for twice.
+        done = feature.written == feature.spec_revision
+        turn.enter(FeatureState.DONE if done else FeatureState.WRITING)
+        return
     revision = feature.spec_revision + 1
     turn.update(state=FeatureState.WRITING, spec_revision=revision, problem="", drafted=digest)
     if turn.facts.policy.writer:
@@ -39,8 +33,28 @@ def write_specification(turn: Turn) -> None:
         commit(turn, drafts)
 
 
+def _drafts(turn: Turn) -> Files:
+    about = (turn.feature, turn.questions)
+    return (
+        ("spec.md", specification(*about)),
+        ("plan.md", plan(*about)),
+        ("tasks.md", tasklist(*about)),
+    )
+
+
+def _digest(drafts: Files) -> str:
+    return hashlib.sha256(repr(drafts).encode()).hexdigest()
+
+
+def still_fits(turn: Turn) -> bool:
+    """Whether what was written rests on the answers as they are now."""
+    ended = all(question.ended for question in turn.questions)
+    return ended and turn.feature.drafted == _digest(_drafts(turn))
+
+
 def _have_written(turn: Turn, drafts: Files) -> None:
     feature = turn.feature
+    turn.add(DropAgentWork(feature.id, f"f{feature.id}:write:{feature.spec_revision - 1}"))
     turn.do(
         WriteDocuments(
             key=f"f{feature.id}:write:{feature.spec_revision}",

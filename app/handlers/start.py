@@ -108,12 +108,12 @@ def _has_own_questions(questions: Sequence[Question]) -> bool:
 def generated(event: QuestionsGenerated, facts: Facts) -> list[Action]:
     """Number the questions and ask them."""
     feature = facts.feature
-    if feature is None or event.run != feature.run or _has_own_questions(facts.questions):
-        return []
-    if feature.state is FeatureState.GONE:
+    if feature is None or feature.state is FeatureState.GONE:
         return []
     turn = Turn(facts, feature)
     count(turn, event.spending)
+    if event.run != feature.run or _has_own_questions(facts.questions):
+        return turn.actions()
     if event.error:
         cost = logged(event.spending.cost)
         turn.record("failed", BARON, what="questions", reason=event.error, cost=cost)

@@ -8,7 +8,7 @@ from app.features.model import FeatureState
 from app.handlers.asking import BARON
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts
-from app.handlers.specifying import commit
+from app.handlers.specifying import commit, still_fits
 from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
 from app.texts.documents import document
@@ -55,7 +55,10 @@ def documents(event: DocumentsWritten, facts: Facts) -> list[Action]:
         ],
         cost=logged(event.spending.cost),
     )  # fmt: skip
-    if event.revision == feature.spec_revision:  # else a newer one is being written
+    if event.revision == feature.spec_revision and not still_fits(turn):
+        turn.update(drafted="")  # an answer is being changed, or it was stopped for good
+    elif event.revision == feature.spec_revision:  # else a newer one is being written
+        turn.update(unwritten=next((one.error for one in event.documents if one.error), ""))
         files = ((one.name, document(one.text)) if one.model else (one.name, one.text)
                  for one in event.documents)  # fmt: skip
         commit(turn, tuple(files))
@@ -70,6 +73,7 @@ def failed(event: EffectFailed, facts: Facts) -> list[Action]:
         return []
     turn = Turn(facts, feature)
     turn.record("failed", BARON, what=event.what, reason=event.reason)
+    turn.update(drafted="")  # whatever was on its way may not come
     if event.what == "comment":
         return turn.actions()  # to draw it again would fail again
     if event.what == "work" and feature.state not in {FeatureState.STOPPED, FeatureState.DONE}:

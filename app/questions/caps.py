@@ -18,7 +18,7 @@ class Caps:
     """USD; None is without a cap."""
 
     question: float | None = None
-    """For one question, in all."""
+    """For one question, in all; what is done for no single one counts for the issue alone."""
     feature: float | None = None
     """For one issue, in all."""
     repository: float | None = None

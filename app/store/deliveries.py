@@ -98,6 +98,18 @@ def put_back(connection: Connection, claimed: Claimed, error: str, *, passing: b
     return dead and updated.rowcount == 1
 
 
+def _without_nul(value: Any) -> Any:
+    match value:
+        case str():
+            return value.replace("\x00", "")
+        case dict():
+            return {key: _without_nul(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_without_nul(one) for one in value]
+        case _:
+            return value
+
+
 def add_own(connection: Connection, guid: str, event: Any, feature: tuple[int, int]) -> None:
     """Store an event of our own under a name that makes it happen once.
 
@@ -113,7 +125,8 @@ def add_own(connection: Connection, guid: str, event: Any, feature: tuple[int, i
             "action": type(event).__name__,
             "repo": feature[0],
             "issue": feature[1],
-            "payload": json.dumps(to_json(event)).encode(),
+            # no column of text or JSON takes the character NUL
+            "payload": json.dumps(_without_nul(to_json(event))).encode(),
         },
     )
 

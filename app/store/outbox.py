@@ -113,15 +113,16 @@ def put(connection: Connection, effect: Effect) -> None:
     )
 
 
-def drop(connection: Connection, feature_id: int, lane: str | None = None) -> None:
-    """Forget everything that waits for a feature, or what waits in one lane."""
+def drop(connection: Connection, feature_id: int, lane: str | None = None, key: str = "") -> None:
+    """Forget everything that waits for a feature, or what waits in one lane, or one effect."""
     connection.execute(
         text(
             "UPDATE outbox SET state = 'dropped', finished_at = now(), fence = fence + 1"
             " WHERE feature_id = :feature AND state = 'new'"
             " AND (CAST(:lane AS text) IS NULL OR lane = :lane)"
+            " AND (CAST(:key AS text) = '' OR key = :key)"
         ),
-        {"feature": feature_id, "lane": lane},
+        {"feature": feature_id, "lane": lane, "key": key},
     )
 
 

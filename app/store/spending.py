@@ -19,7 +19,7 @@ _LOCK = 7_203_114
 
 _SPENT = text(
     """
-    SELECT coalesce(sum(cost) FILTER (WHERE mine AND question = :question), 0),
+    SELECT coalesce(sum(cost) FILTER (WHERE mine AND question = :question AND :question <> 0), 0),
            coalesce(sum(cost) FILTER (WHERE mine), 0),
            coalesce(sum(cost) FILTER (WHERE repo = :repo AND begun_at >= month), 0),
            coalesce(sum(cost) FILTER (WHERE begun_at >= day), 0),

@@ -205,7 +205,7 @@ def sources(answer: Answer) -> list[str]:
 
 def cost_line(cost: Cost) -> str:
     """`$0.012, 3,210 tokens read and 480 written in 1 call`."""
-    usd = "a price that nobody knows" if cost.usd is None else f"${cost.usd:.4f}".rstrip("0")
+    usd = "a price that nobody knows" if cost.usd is None else f"${cost.usd:.4f}"
     calls = "1 call" if cost.calls == 1 else f"{cost.calls} calls"
     return f"{usd}, {cost.input_tokens:,} tokens read and {cost.output_tokens:,} written in {calls}"
 

@@ -30,7 +30,7 @@ def status_comment(feature: Feature, questions: Sequence[Question], *, key: str)
     parts = [first, f"**@baron** · project manager — {headline(feature, questions)}", ""]
     parts += _table(questions)
     parts += [f"**Next:** {_next(feature, questions)}", ""]
-    parts += _money(feature)
+    parts += _money(feature, questions)
     parts += _routes(questions)
     parts += _answers(questions)
     if feature.cost.calls:
@@ -126,9 +126,9 @@ def _next(feature: Feature, questions: Sequence[Question]) -> str:
             return f"`{feature.folder}/spec.md` on branch `{feature.branch}`."
         case FeatureState.DONE:
             return (
-                f"read `{feature.folder}/spec.md` on branch `{feature.branch}`"
-                f" (commit {feature.commit[:10]}). Planning starts from it; `/correct Q…` still"
-                " changes an answer, and the specification with it."
+                f"read `{feature.folder}/spec.md`, with `plan.md` and `tasks.md` beside it, on"
+                f" branch `{feature.branch}` (commit {feature.commit[:10]}). `/correct Q…` still"
+                " changes an answer, and the documents with it."
             )
         case FeatureState.STOPPED:
             return "undo that, and it goes on where it was."
@@ -140,13 +140,19 @@ def _next(feature: Feature, questions: Sequence[Question]) -> str:
             return f"{problem} Then take the label `{label}` off and set it again."
 
 
-def _money(feature: Feature) -> list[str]:
+def _money(feature: Feature, questions: Sequence[Question]) -> list[str]:
     """A budget that is used up, or nearly; what models cost otherwise is folded."""
     lines: list[str] = []
-    if feature.unpaid:
+    unpaid = ", ".join(q.name for q in questions if q.unpaid and q.waits_for_a_person)
+    if feature.unwritten and feature.state is FeatureState.DONE:
         lines.append(
-            f"⛔ Models are not asked any more: {harmless(feature.unpaid, 400)}. People are asked"
-            " instead; `/retry` asks the models again once there is room."
+            f"📝 The model did not write all documents ({harmless(feature.unwritten, 300)}), so"
+            " some are drafts made by machine; `/retry` has it write them again."
+        )
+    if feature.unpaid and unpaid:
+        lines.append(
+            f"⛔ Models are not asked any more about {unpaid}: {harmless(feature.unpaid, 400)}."
+            " People are asked instead; `/retry` asks the models again once that has changed."
         )
     elif feature.near:
         lines += [f"💰 {harmless(line, 300)}." for line in feature.near]
@@ -167,7 +173,8 @@ def _answers(questions: Sequence[Question]) -> list[str]:
     settled = [question for question in questions if question.settled]
     if not settled:
         return []
-    lines = [f"<details><summary>The {len(settled)} settled answers, with sources</summary>", ""]
+    count = "The settled answer" if len(settled) == 1 else f"The {len(settled)} settled answers"
+    lines = [f"<details><summary>{count}, with sources</summary>", ""]
     for question in settled:
         lines += [f"**{question.name} · {harmless(one_line(question.text, 300), 400)}**", ""]
         lines += [f"> {line}" for line in harmless(question.answer, 2500).splitlines() or ["—"]]

@@ -12,7 +12,8 @@ import pytest
 from pydantic import SecretStr
 
 from app.agents.forwarder import LARGEST_BODY, Forwarder, Lease, Provider
-from app.agents.protocols import AgentUnavailable, OverBudget, Tokens
+from app.agents.protocols import NOBODY, AgentUnavailable, OverBudget, Tokens
+from app.agents.usage import Asked, Metering
 from app.questions.model import Cost
 from tests.agents.upstreams import (
     KEY,
@@ -290,7 +291,7 @@ async def test_silence_within_a_stream_cuts_it() -> None:
     patience = Patience(silence=0.1)
     async with forwarding(streams(START, asyncio.Event()), patience=patience) as world:
         with world.lease() as lease:
-            response = await world.begin(lease)
+            response = await world.begin(lease, body=world.asked | {"stream": True})
             with pytest.raises(httpx.RemoteProtocolError):
                 await response.aread()
     assert "sent nothing for 0.1 seconds" in str(lease.refusal)
@@ -302,9 +303,20 @@ async def test_silence_before_the_answer_is_not_paid_twice() -> None:
     patience = Patience(silence=0.1)
     async with forwarding(waits(asyncio.Event(), FINE), patience=patience) as world:
         with world.lease() as lease:
-            response = await world.call(lease)
+            response = await world.call(lease, body=world.asked | {"stream": True})
     assert response.status_code == 503
     assert (world.books.ended, len(world.upstream.seen)) == ([None], 1)
+
+
+@on_loop
+async def test_what_is_not_streamed_may_be_silent_for_its_whole_time() -> None:
+    opened = asyncio.Event()
+    patience = Patience(silence=0.05)
+    async with forwarding(waits(opened, FINE), patience=patience) as world:
+        with world.lease(20) as lease:
+            asyncio.get_running_loop().call_later(0.3, opened.set)
+            response = await world.call(lease)
+    assert response.status_code == 200
 
 
 @on_loop
@@ -447,3 +459,15 @@ async def test_the_log_holds_no_key_no_ticket_and_no_body(
     for secret in (KEY, lease.key, "what was said"):
         assert secret not in caplog.text
     assert lease.key not in str(lease.refusal)
+
+
+@on_loop
+async def test_a_try_that_may_have_been_paid_for_is_in_the_books() -> None:
+    books, spent = Books(), list[Cost]()
+    asked = Asked("m", Tokens(10, 10), b"{}")
+    async with Metering(books, NOBODY, "anthropic", asked, spent.append) as metering:
+        await metering.again()
+        metering.tokens = Tokens(1, 1)
+    assert len(books.begun) == 2
+    assert books.ended == [None, Tokens(1, 1)]
+    assert [cost.calls for cost in spent] == [1, 1]

@@ -28,7 +28,7 @@ def ledger(request: pytest.FixtureRequest) -> Ledger:
 
 
 def meter(ledger: Ledger, caps: Caps, prices: Prices = PRICES) -> BudgetMeter:
-    return BudgetMeter(ledger, lambda repo: caps, prices)
+    return BudgetMeter(ledger, lambda repo: caps, lambda: prices)
 
 
 def spend(meter: BudgetMeter, account: Account = ACCOUNT, tokens: Tokens | None = MILLION) -> None:
@@ -59,6 +59,24 @@ def test_each_cap_stops_what_it_counts_and_nothing_else(ledger: Ledger, name: st
             spend(capped, Account(9, 9, "else/where", "rosa"))
     else:
         spend(capped, OTHERS[name])
+
+
+def test_what_is_done_for_no_single_question_counts_for_the_issue_alone(ledger: Ledger) -> None:
+    """@baron reads the issue and writes three documents, again after every correction."""
+    capped = meter(ledger, Caps(question=1.5, feature=4.5))
+    for _ in range(4):
+        spend(capped, replace(ACCOUNT, question=0))
+    with pytest.raises(OverBudget, match="this issue"):
+        spend(capped, replace(ACCOUNT, question=0))
+
+
+def test_a_changed_price_counts_from_the_next_call_on() -> None:
+    prices = [Prices({"tester": Price(1.0, 1.0)}), Prices({"tester": Price(5.0, 5.0)})]
+    changing = BudgetMeter(MemoryLedger(), lambda repo: Caps(day=3.0), lambda: prices[-1])
+    with pytest.raises(OverBudget):
+        spend(changing)
+    prices.pop()
+    spend(changing)
 
 
 def test_a_cap_of_nothing_allows_nothing(ledger: Ledger) -> None:

@@ -181,7 +181,7 @@ def test_every_way_of_failing_is_unavailable(role: str, reason: str) -> None:
 
 
 def test_shipped_team_answers_for_roles_and_aliases() -> None:
-    prices = BudgetMeter(MemoryLedger(), lambda repo: NO_CAPS, Prices())
+    prices = BudgetMeter(MemoryLedger(), lambda repo: NO_CAPS, Prices)
     team = build_team(Settings(), prices)
     answer = asyncio.run(
         team.ask(Inquiry("security-reviewer", "security.x", "How are webhooks signed?"))

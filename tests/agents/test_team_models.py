@@ -73,6 +73,28 @@ def test_an_answer_that_held_a_secret_goes_to_a_person() -> None:
     assert answer.uncertainty_reasons[0] == answer.doubt
 
 
+def test_what_nobody_sees_and_no_database_takes_is_left_out() -> None:
+    answer = ask(
+        team(Answer("Ye\x00s\u200b.", "So\x00.", 90, ("Hm\x00",), (Source("\x00t", "r"),)))
+    )
+    assert (answer.content, answer.rationale) == ("Yes.", "So.")
+    assert "\x00" not in repr(answer)
+
+
+def test_no_secret_is_in_the_reason_why_nobody_answered() -> None:
+    with pytest.raises(AgentUnavailable) as raised:
+        ask(team(AgentUnavailable(f"it said: {TOKEN} is wrong")))
+    assert str(raised.value) == "it said: [removed: GitHub token] is wrong"
+
+
+def test_a_repository_may_keep_models_out() -> None:
+    said = team(Answer("From the model.", "", 95), BOOK)
+    inquiry = Inquiry("architect", "x", "?")
+    assert asyncio.run(said.ask(inquiry, model=False)).content == "From the book."
+    with pytest.raises(AgentUnavailable, match="no model is asked here"):
+        asyncio.run(team(Answer("From the model.", "", 95)).ask(inquiry, model=False))
+
+
 def test_no_secret_is_in_a_question() -> None:
     found = asyncio.run(
         team(Answer("", "", 1)).generate(FeatureRequest("a", "b", FeatureType.BACKEND), 5)

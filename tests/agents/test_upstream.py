@@ -204,6 +204,10 @@ async def test_an_address_where_nobody_is_is_tried_again_and_costs_nothing() -> 
 @on_loop
 async def test_a_connection_that_drops_before_the_response_is_tried_again() -> None:
     connections = 0
+    repeated = []
+
+    async def paid_again() -> None:
+        repeated.append(connections)
 
     async def drop_the_first(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal connections
@@ -217,9 +221,11 @@ async def test_a_connection_that_drops_before_the_response_is_tried_again() -> N
     async with server:
         port = server.sockets[0].getsockname()[1]
         upstream = Upstream(provider(f"http://127.0.0.1:{port}"), Patience().rules)
-        opened = await ask(upstream)
+        async with upstream.ask(OUTGOING, lambda: None, paid_again) as opened:
+            await opened.response.aread()
         await upstream.close()
     assert (opened.response.content, connections) == (b"ok", 2)
+    assert repeated == [1]  # what was sent may have been paid for
 
 
 @on_loop
@@ -338,3 +344,13 @@ async def test_what_counts_as_a_failure(script: Script, opens: bool) -> None:
         except Unreached:
             assert opens
         assert (upstream.breaker.state() != "closed") is opens
+
+
+@on_loop
+async def test_too_little_time_says_nothing_of_the_provider() -> None:
+    never = waits(asyncio.Event(), FINE)
+    patience = Patience(breaker_failures=1)
+    async with upstream_of(never, patience=patience) as (upstream, _):
+        with pytest.raises(Unreached, match="in the time given"):
+            await ask(upstream, 0.05)
+        assert upstream.breaker.state() == "closed"

@@ -158,6 +158,21 @@ def test_every_word_keeps_its_origin() -> None:
             "agents: {roles: {mine: {handle: x, capacity: 2}}}",
             "1: agents.roles.mine.capacity: may not be above 1",
         ),
+        (
+            "agents: {roles: {product: {timeout: 1s}}}",
+            "1: agents.roles.product.timeout: may not be under 10s",
+        ),
+        ("agents: {budget: {day: 60}}", "1: agents.budget.day: may not be above 50.0"),
+        ("agents: {budget: {feature: null}}", "1: agents.budget.feature: may not be above 10.0"),
+        ("agents: {budget: {day: much}}", "1: agents.budget.day: must be a number of US dollars"),
+        (
+            "agents: {prices: {x: {input: 0, output: 0}}}",
+            "1: agents.prices: only the server's configuration may set this",
+        ),
+        (
+            "agents: {roles: {product: {key: MY_KEY}}}",
+            "1: agents.roles.product.key: only the server's configuration may set this",
+        ),
         ("agents: {roles: {product: {timeout: x}}}", '1: agents.roles.product.timeout: "x" is not'),
         (
             "agents: {roles: {product: {timeout: [x]}}}",

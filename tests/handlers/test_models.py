@@ -7,7 +7,14 @@ from datetime import datetime
 
 import pytest
 
-from app.actions import AskAgent, CommitFiles, ShowComment, WriteDocuments
+from app.actions import (
+    AskAgent,
+    CommitFiles,
+    DropAgentWork,
+    GenerateQuestions,
+    ShowComment,
+    WriteDocuments,
+)
 from app.events import AgentAnswered, ClockStruck, DocumentsWritten, Spending, Written
 from app.features.model import FeatureState
 from app.questions.model import Cost, QuestionState
@@ -71,7 +78,7 @@ def test_a_budget_that_is_used_up_is_visible_and_a_person_is_asked() -> None:
     world = unpaid()
     assert world.questions[1].state is QuestionState.ESCALATED
     assert USED_UP in world.shown["f1:Q1"].body
-    assert f"⛔ Models are not asked any more: {USED_UP}." in status(world)
+    assert f"⛔ Models are not asked any more about Q1: {USED_UP}." in status(world)
     assert "`/retry`" in status(world)
 
 
@@ -226,3 +233,75 @@ def test_an_answer_in_doubt_is_not_used_when_the_time_is_up() -> None:
         world.now = datetime.fromisoformat(clock.next_at)
         world.send(ClockStruck(1, 1, clock.next_at))
     assert world.questions[1].state is QuestionState.TIMEOUT
+
+
+def test_a_repository_that_keeps_models_out_has_none_asked() -> None:
+    world = World(policy={"without_model": frozenset({"architect", "project-manager"})})
+    world.label()
+    assert world.of(GenerateQuestions)[0].model is False
+    world.generate(draft())
+    assert world.of(AskAgent)[0].model is False
+
+
+def test_stopping_one_question_drops_its_call_and_keeps_its_cost() -> None:
+    world = started(draft(), draft("product.scope", target="product"))
+    world.say("/stop Q1")
+    assert DropAgentWork(1, "f1:Q1:ask:1") in world.actions
+    world.answer(1, answer(95), spending=SPENT)
+    assert world.questions[1].state is QuestionState.CANCELLED
+    assert world.feature.cost.calls == 1
+
+
+def test_what_the_model_did_not_write_is_told_and_can_be_had_again() -> None:
+    world = with_writer()
+    (wanted,) = world.of(WriteDocuments)
+    files = tuple(Written(name, text, error="529") for name, text in wanted.drafts)
+    world.send(DocumentsWritten(1, wanted.revision, files, SPENT))
+    world.committed()
+    assert "The model did not write all documents (529)" in status(world)
+    world.say("/retry")
+    assert world.of(WriteDocuments)[0].revision == wanted.revision + 1
+    assert world.feature.state is FeatureState.WRITING
+    written(world, "# Feature Specification (Q1)\n")
+    world.committed()
+    assert "📝" not in status(world)
+
+
+def test_a_pause_while_it_writes_does_not_have_it_written_twice() -> None:
+    world = with_writer()
+    (wanted,) = world.of(WriteDocuments)
+    world.say("/pause")
+    world.say("/resume")
+    assert world.of(WriteDocuments) == []
+    assert world.feature.state is FeatureState.WRITING
+    world.send(DocumentsWritten(1, wanted.revision, (Written("spec.md", "# A", "m"),), SPENT))
+    assert world.of(CommitFiles) != []
+
+
+def test_stop_while_it_writes_and_resume_writes_again() -> None:
+    world = with_writer()
+    (wanted,) = world.of(WriteDocuments)
+    world.say("/stop")
+    world.send(DocumentsWritten(1, wanted.revision, (Written("spec.md", "# A", "m"),), SPENT))
+    assert world.of(CommitFiles) == []
+    world.say("/resume")
+    assert world.of(WriteDocuments)[0].revision == wanted.revision + 1
+
+
+def test_what_rests_on_an_answer_that_is_being_changed_is_not_committed() -> None:
+    world = World(policy={"writer": True})
+    world.label()
+    world.generate(draft(), draft("product.scope", target="product", depends_on=(1,)))
+    world.answer(1, answer(92))
+    world.answer(2, answer(92))
+    (wanted,) = world.of(WriteDocuments)
+    world.say("/correct Q1 One table.")
+    assert world.feature.state is FeatureState.ASKING
+    world.send(DocumentsWritten(1, wanted.revision, (Written("spec.md", "# Old", "m"),), SPENT))
+    assert world.of(CommitFiles) == []
+
+
+def test_the_cost_of_questions_that_came_too_late_counts() -> None:
+    world = started()
+    world.generate(draft(), run=7, spending=SPENT)
+    assert world.feature.cost.calls == 1

@@ -10,8 +10,9 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from app.actions import AskAgent, React, Record, ShowComment
-from app.events import FilesCommitted
+from app.events import AgentAnswered, FilesCommitted
 from app.features.model import Feature, FeatureState, Place, Question, global_id
+from app.intake import give_up, read
 from app.questions.model import Answer, Inquiry, QuestionState, Source
 from app.store import deliveries, health, lanes, log, outbox, threads
 from app.store.deliveries import FenceLost
@@ -288,3 +289,41 @@ def test_global_ids_are_unique_and_well_formed() -> None:
 def test_records_survive_json() -> None:
     feature = Feature(3, PLACE, state=FeatureState.DONE)
     assert from_json(Feature, to_json(feature)) == feature
+
+
+def test_a_character_that_no_column_takes_is_left_out(engine: Engine) -> None:
+    event = AgentAnswered(1, 1, 1, "architect", Answer("Ye\x00s", "", 90), error="\x00")
+    with engine.begin() as connection:
+        deliveries.add_own(connection, "kr:nul", event, (70, 12))
+        claimed = deliveries.claim(connection)
+    assert claimed is not None
+    assert read(claimed) == AgentAnswered(1, 1, 1, "architect", Answer("Yes", "", 90))
+
+
+def test_an_answer_that_cannot_be_stored_is_no_answer(engine: Engine) -> None:
+    with engine.begin() as connection:
+        feature = threads.ensure(connection, PLACE).feature
+        event = AgentAnswered(feature.id, 1, 1, "architect", Answer("Yes", "", 90))
+        deliveries.add_own(connection, "kr:f1:Q1:ask:1", event, (70, 12))
+        claimed = deliveries.claim(connection)
+        assert claimed is not None
+        deliveries.finish(connection, claimed)
+        give_up(connection, claimed)
+        told = deliveries.claim(connection)
+    assert told is not None
+    lost = read(told)
+    assert isinstance(lost, AgentAnswered)
+    assert (lost.answer, lost.error) == (None, "its answer could not be stored")
+
+
+def test_only_what_is_still_wanted_stays_in_hand(engine: Engine) -> None:
+    with engine.begin() as connection:
+        feature = threads.ensure(connection, PLACE).feature
+        for number in (1, 2):
+            inquiry = Inquiry("architect", "x", "?")
+            outbox.put(connection, AskAgent(f"f:Q{number}", feature.id, number, 1, inquiry))
+        held = [outbox.claim(connection, outbox.AGENTS) for _ in range(2)]
+        assert outbox.hold(connection, held) == {due.id for due in held}
+        outbox.drop(connection, feature.id, outbox.AGENTS, "f:Q1")
+        assert outbox.hold(connection, held) == {held[1].id}
+        assert outbox.hold(connection, []) == frozenset()
