@@ -1,0 +1,206 @@
+"""A task is carried out behind both walls: in the sandbox, and what came of it is judged.
+
+The agent works in a worktree with write access to its scope alone; afterwards whatever lies outside
+is put back and told. It holds a ticket for the forwarder, and nothing else (specs/1, US5, FR-018).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from app.agents.claude import Slots, find_claude
+from app.agents.contained import Finished, Lease, Leases, one_line
+from app.agents.contained import run as run_program
+from app.agents.protocols import NOBODY, Account, AgentUnavailable, Prompt
+from app.execution.diff import Change, Dropped, changes, drop, judge
+from app.execution.sandbox import Inside, Reach, Walls, sandbox, writable_of
+from app.execution.worktrees import Worktree
+from app.questions.model import Cost
+from app.scopes import Scopes
+
+MOST = 8_000_000
+"""Bytes that a program may write to its standard output."""
+_ENVIRONMENT = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What an agent is to do, and in whose scope."""
+
+    prompt: Prompt
+    agent: str
+    """Its handle, `@dede`: the scopes name it."""
+    scopes: Scopes
+    """Those of the base branch, never of the worktree."""
+    model: str | None = None
+    account: Account = NOBODY
+    seconds: float = 1800.0
+    turns: int = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a task: `kept` may be committed, `dropped` was put back."""
+
+    kept: tuple[Change, ...]
+    dropped: tuple[Dropped, ...]
+    said: str
+    """What the agent said at the end."""
+    model: str
+    cost: Cost
+    notes: tuple[str, ...] = ()
+    """Where the kernel allowed more than the scope says."""
+
+
+class Runner(Protocol):
+    """Carries tasks out: Claude Code, or a program."""
+
+    async def run(self, task: Task, worktree: Worktree) -> Outcome:
+        """Do it, and judge it. Raises `AgentUnavailable`, `SandboxMissing`, `GitFailed`."""
+        ...
+
+
+class ClaudeRunner:
+    """Tasks by the real Claude Code CLI, with its own tools."""
+
+    def __init__(self, leases: Leases, slots: Slots, walls: Walls, cli: str | None = None) -> None:
+        self._leases = leases
+        self._slots = slots
+        self._walls = walls
+        self._cli = cli
+
+    async def run(self, task: Task, worktree: Worktree) -> Outcome:
+        """See `Runner.run`."""
+        cli = self._cli or find_claude()
+        if cli is None:
+            raise AgentUnavailable("Claude Code is not here; name another backend, or install it")
+        async with self._slots.one():
+            with self._leases.lease("anthropic", task.account, task.seconds) as lease:
+                given = {
+                    **_ENVIRONMENT,
+                    "ANTHROPIC_BASE_URL": lease.base_url,
+                    "ANTHROPIC_API_KEY": lease.key,
+                }
+                place = _Place(task, worktree, lease, self._walls, (Path(cli),))
+                done, notes = await place.run(given, lambda inside: _claude(cli, task, inside))
+            said = _result(done, lease)
+            return await _judged(task, worktree, said, lease, notes)
+
+
+class CommandRunner:
+    """Tasks by any program: the task on its standard input, in words, and words on its output."""
+
+    def __init__(self, argv: Sequence[str], leases: Leases, slots: Slots, walls: Walls) -> None:
+        self._argv = tuple(argv)
+        self._leases = leases
+        self._slots = slots
+        self._walls = walls
+
+    async def run(self, task: Task, worktree: Worktree) -> Outcome:
+        """See `Runner.run`."""
+        async with self._slots.one():
+            with self._leases.lease("anthropic", task.account, task.seconds) as lease:
+                given = {"ANTHROPIC_BASE_URL": lease.base_url, "ANTHROPIC_API_KEY": lease.key}
+                programs = (Path(self._argv[0]),)
+                place = _Place(task, worktree, lease, self._walls, programs)
+                done, notes = await place.run(given, lambda inside: list(self._argv))
+            _check(done, Path(self._argv[0]).name, lease)
+            said = done.output.decode("utf-8", "replace")
+            return await _judged(task, worktree, said, lease, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """One run: what it may reach, and how long it may take."""
+
+    task: Task
+    worktree: Worktree
+    lease: Lease
+    walls: Walls
+    programs: tuple[Path, ...]
+
+    async def run(self, given: Mapping[str, str], program: Any) -> tuple[Finished, tuple[str, ...]]:
+        paths, notes = writable_of(_patterns(self.task))
+        address = urlsplit(self.lease.base_url)
+        forwarder = (address.hostname or "127.0.0.1", address.port or 0)
+        reach = Reach(self.worktree.path, paths, forwarder, self.programs, notes)
+        try:
+            async with (
+                sandbox(reach, self.walls, given) as inside,
+                asyncio.timeout(self.task.seconds),
+            ):
+                done = await run_program(inside, program(inside), _document(self.task), MOST)
+                return done, inside.notes
+        except TimeoutError:
+            raise self.lease.refusal or AgentUnavailable(
+                f"the task was not done within {self.task.seconds:g} seconds"
+            ) from None
+
+
+def _patterns(task: Task) -> list[str]:
+    """The lines of the scopes that name the agent."""
+    name = task.agent.casefold()
+    rules = task.scopes.rules if not task.scopes.flaws else ()
+    return [rule.pattern for rule in rules if name in {one.casefold() for one in rule.owners}]
+
+
+def _document(task: Task) -> bytes:
+    """What it reads on standard input."""
+    return task.prompt.user.encode()
+
+
+def _claude(cli: str, task: Task, inside: Inside) -> list[str]:
+    system = inside.root / "home" / "system.md"
+    system.write_text(task.prompt.system, "utf-8")
+    model = ["--model", task.model] if task.model else []
+    return [
+        *(cli, "-p", "--output-format", "json", "--permission-mode", "bypassPermissions"),
+        *("--append-system-prompt-file", str(inside.home / "system.md")),
+        *("--max-turns", str(task.turns), "--setting-sources", "", "--strict-mcp-config"),
+        *("--no-session-persistence", "--disable-slash-commands"),
+        *model,
+    ]
+
+
+def _result(done: Finished, lease: Lease) -> str:
+    """What Claude Code said. Raises `AgentUnavailable`."""
+    try:
+        found = json.loads(done.output)
+    except ValueError:
+        found = {}
+    text = str(found.get("result", "")) if isinstance(found, dict) else ""
+    if lease.refusal is not None:
+        raise lease.refusal
+    if done.code != 0 or not isinstance(found, dict) or found.get("is_error"):
+        why = text or done.last_line or f"it ended with {done.code}"
+        raise AgentUnavailable(one_line(f"Claude Code failed: {why}", lease.key, lease.base_url))
+    return text
+
+
+def _check(done: Finished, name: str, lease: Lease) -> None:
+    if lease.refusal is not None:
+        raise lease.refusal
+    if done.code != 0 or done.too_much:
+        why = f": {done.last_line}" if done.last_line else ""
+        raise AgentUnavailable(one_line(f"{name} ended with {done.code}{why}", lease.key))
+
+
+async def _judged(
+    task: Task, worktree: Worktree, said: str, lease: Lease, notes: tuple[str, ...]
+) -> Outcome:
+    """The second wall, after everybody has left the sandbox."""
+    judged = judge(await changes(worktree), task.scopes, task.agent)
+    await drop(worktree, judged.dropped)
+    return Outcome(judged.kept, judged.dropped, said, lease.model, lease.cost, notes)
