@@ -89,6 +89,8 @@ class Feature:
     written: int = 0
     """The newest revision that stands on the branch."""
     default_branch: str = "main"
+    alarm: str = ""
+    """What in the issue speaks to a model rather than to people; empty for nothing."""
     drafted: str = ""
     """SHA-256 of the drafts of the newest revision: the same ones are not written again."""
     unwritten: str = ""

@@ -92,8 +92,12 @@ def _record_failure(turn: Turn, question: Question, event: AgentAnswered, handle
 
 
 def _answer(turn: Turn, event: AgentAnswered, answer: Answer) -> Answer:
+    """The answer under its agent's name; a model's goes to a person where the issue alarms."""
     cost = event.spending.cost or answer.cost
-    return replace(answer, agent=_handle(turn, event.role), cost=cost)
+    doubt, alarm = answer.doubt, turn.feature.alarm
+    if alarm and answer.prompt and not doubt:
+        doubt = f"the issue holds text that speaks to the model ({alarm})"
+    return replace(answer, agent=_handle(turn, event.role), cost=cost, doubt=doubt)
 
 
 def judge_again(turn: Turn, question: Question) -> None:

@@ -21,6 +21,7 @@ from app.questions import dependencies
 from app.questions.model import Draft
 from app.texts.replies import reply, start_refused
 from app.texts.safe import slug_words, visible
+from app.texts.suspicious import suspicions
 
 
 def labeled(event: Labeled, facts: Facts) -> list[Action]:
@@ -81,6 +82,7 @@ def _begin(turn: Turn, event: Labeled, spec: TypeSpec) -> None:
         author=issue.author,
         started_by=event.sender.login,
         started_on=turn.facts.now.date().isoformat(),
+        alarm=", ".join(suspicions(f"{issue.title}\n\n{issue.body}")),
         branch=turn.feature.branch or branch_name(issue.place.number, issue.title),
         run=turn.feature.run + 1,
         problem="",
@@ -94,6 +96,7 @@ def _begin(turn: Turn, event: Labeled, spec: TypeSpec) -> None:
         type=spec.type.value,
         title=turn.feature.title,
         body_sha256=hashlib.sha256(body.encode()).hexdigest(),
+        alarm=turn.feature.alarm or None,
         branch=turn.feature.branch,
     )
     turn.do(React(f"react:issue:{issue.place}:eyes", turn.feature.id, issue.place, "eyes"))
