@@ -48,6 +48,10 @@ WITH_BWRAP = pytest.mark.parametrize("walls", [BOTH, BWRAP])
 AT_ALL = pytest.mark.parametrize("walls", [BOTH, LANDLOCK, BWRAP, Walls.NONE])
 
 
+# They look for their processes by name: one after another, or they find each other's.
+pytestmark = pytest.mark.xdist_group("sandbox")
+
+
 class World:
     """A service in short: a mirror, two worktrees, a key, and servers that nobody may reach."""
 
@@ -405,7 +409,7 @@ def test_nothing_outlives_a_cancelled_call(world: World, walls: Walls) -> None:
             await task
 
     asyncio.run(main())
-    assert not living("6001.2")
+    assert soon(lambda: not living("6001.2"))  # the kernel takes a moment
 
 
 @AT_ALL

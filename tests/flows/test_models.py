@@ -204,15 +204,23 @@ def test_a_budget_stops_the_models_and_the_issue_shows_it(
     until(lambda: town.done(number), 60, "people could not answer")
 
 
-def agents_at_work() -> list[int]:
-    """Processes that an agent's enclosure started, by the mark in their environment."""
+def mark_of(town: Town) -> bytes:
+    """What the supervisor of this town marks its agents' process with, and all that it starts."""
+    environment = Path(f"/proc/{town.pids()['agents']}/environ").read_bytes()
+    found = re.search(rb"(?:^|\0)KR_SUPERVISED=([^\0]*)", environment)
+    assert found
+    return found[1]
+
+
+def agents_at_work(mark: bytes) -> list[int]:
+    """Processes that an agent's enclosure of this town started."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
             environment = path.read_bytes()
         except OSError:
             continue
-        if re.search(rb"KR_SUPERVISED=[^\0]*agent-", environment):
+        if b"KR_SUPERVISED=" + mark + b"agent-" in environment:
             found.append(int(path.parent.name))
     return found
 
@@ -224,9 +232,10 @@ def test_stop_ends_the_process_that_is_under_way(
     model.waiting.clear()
     number = town.open("Slow notes", "Customers want slow notes.")
     until(model.waiting.is_set, 60, "the model was not asked")
-    assert agents_at_work()
+    mark = mark_of(town)
+    assert agents_at_work(mark)
     town.client.as_user("mara").comment(REPO, number, "/stop")
-    until(lambda: not agents_at_work(), 20, "its process is still there")
+    until(lambda: not agents_at_work(mark), 20, "its process is still there")
     assert entries(town, number, "agent.failed") == []
     assert "paused" in town.status(number)
 
@@ -239,11 +248,12 @@ def test_a_killed_worker_takes_its_process_along_and_the_question_is_asked_again
     model.waiting.clear()
     number = town.open("Lost notes", "Customers want notes that they lost.")
     until(model.waiting.is_set, 60, "the model was not asked")
-    before = agents_at_work()
+    mark = mark_of(town)
+    before = agents_at_work(mark)
     assert before
     monkeypatch.setitem(words.by, "duc", duc)
     town.kill("agents")
-    until(lambda: not set(before) & set(agents_at_work()), 20, "the old process is still there")
+    until(lambda: not set(before) & set(agents_at_work(mark)), 20, "the old process is still there")
     until(lambda: entries(town, number, "answer"), 90, "nobody asked again")
     until(lambda: town.waits_for_people(number), 60, "it does not go on")
     answers = [one for one in entries(town, number, "answer") if one.question == "Q1"]
