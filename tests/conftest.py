@@ -31,14 +31,14 @@ def _program(*names: str) -> Callable[[], bool]:
     return lambda: any(shutil.which(name) for name in names)
 
 
-def _landlock() -> bool:
+def _landlock(least: int = 1) -> bool:
     """Whether the kernel confines processes: it names the version of its interface."""
     if not sys.platform.startswith("linux"):
         return False
     syscall = ctypes.CDLL(None, use_errno=True).syscall
     syscall.restype = ctypes.c_long
     version = syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION)
-    return bool(version >= 1)
+    return bool(version >= least)
 
 
 def _docker() -> bool:
@@ -56,6 +56,8 @@ PARTS: dict[str, Callable[[], bool]] = {
     "docker": _docker,
     "git": _program("git"),
     "landlock": _landlock,
+    "landlock-network": lambda: _landlock(4),
+    "node": _program("node"),
     "npm": _program("npm"),
 }
 

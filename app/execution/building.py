@@ -87,7 +87,7 @@ class Building:
         if not self.walls.bwrap:
             return self.place.root / "tmp"
         shown = (self.reach.worktree, *git_parts(self.reach.worktree), *self.programs())
-        return _INNER / "tmp" if any(one.is_relative_to("/tmp") for one in shown) else Path("/tmp")  # noqa: S108
+        return _INNER / "tmp" if any(one.is_relative_to("/tmp") for one in shown) else Path("/tmp")  # noqa: S108 - the run's own
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         bins = [str(one) for one in self.programs() if one.name == "bin" and one.is_dir()]
@@ -142,7 +142,7 @@ class Building:
         found += [(Path("/proc", name), READ_FILE | READ_DIR) for name in _PROC]
         found += [(Path("/dev", name), DEVICE) for name in _DEVICES]
         if self.walls.bwrap:
-            found += [(Path("/dev/shm"), WRITE), (_INNER / "bridge", DEVICE)]  # noqa: S108
+            found += [(Path("/dev/shm"), WRITE), (_INNER / "bridge", DEVICE)]  # noqa: S108 - the run's own
         found += [(path, WRITE) for path in (self.home, self.tmp, *self.open_paths())]
         return [(str(path), access) for path, access in found]
 
@@ -163,7 +163,7 @@ class Building:
         """What there is to be seen; later ones lie on top of earlier ones."""
         root = self.place.root
         tmp, shm = str(self.limits.tmp_mb << 20), str(64 << 20)
-        found = ["--proc", "/proc", "--dev", "/dev", "--size", shm, "--tmpfs", "/dev/shm"]  # noqa: S108
+        found = ["--proc", "/proc", "--dev", "/dev", "--size", shm, "--tmpfs", "/dev/shm"]  # noqa: S108 - the run's own
         found += ["--size", tmp, "--perms", "0700", "--tmpfs", str(self.tmp)]
         for path in (*_SYSTEM, *(Path("/etc", name) for name in _ETC)):
             found += _shown(path)

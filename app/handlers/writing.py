@@ -8,7 +8,7 @@ from app.features.model import FeatureState
 from app.handlers.asking import BARON
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts
-from app.handlers.specifying import commit, still_fits
+from app.handlers.specifying import commit, still_fits, write_specification
 from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
 from app.texts.documents import document
@@ -57,6 +57,8 @@ def documents(event: DocumentsWritten, facts: Facts) -> list[Action]:
     )  # fmt: skip
     if event.revision == feature.spec_revision and not still_fits(turn):
         turn.update(drafted="")  # an answer is being changed, or it was stopped for good
+        if feature.state is FeatureState.WRITING:  # what it says of the issue itself has changed
+            write_specification(turn)
     elif event.revision == feature.spec_revision:  # else a newer one is being written
         turn.update(unwritten=next((one.error for one in event.documents if one.error), ""))
         files = ((one.name, document(one.text)) if one.model else (one.name, one.text)
@@ -73,9 +75,9 @@ def failed(event: EffectFailed, facts: Facts) -> list[Action]:
         return []
     turn = Turn(facts, feature)
     turn.record("failed", BARON, what=event.what, reason=event.reason)
-    turn.update(drafted="")  # whatever was on its way may not come
     if event.what == "comment":
         return turn.actions()  # to draw it again would fail again
+    turn.update(drafted="")  # what was on its way is not coming
     if event.what == "work" and feature.state not in {FeatureState.STOPPED, FeatureState.DONE}:
         turn.update(state=FeatureState.FAILED, problem=event.reason)
     if feature.state is FeatureState.WRITING:

@@ -150,7 +150,7 @@ class Wire:
         )
         self._server = uvicorn.Server(config)
         run = {"target": self._server.run, "kwargs": {"sockets": [self._socket]}, "daemon": True}
-        self._thread = threading.Thread(**run)  # type: ignore[arg-type]
+        self._thread = threading.Thread(**run)  # type: ignore[arg-type]  # a dict has no types
         self._thread.start()
         return self
 

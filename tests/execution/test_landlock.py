@@ -44,10 +44,9 @@ def test_the_version_is_one_we_know() -> None:
     assert 1 <= landlock.abi() <= landlock.NEWEST
 
 
-@pytest.mark.parametrize("version", range(1, landlock.NEWEST + 1))
-def test_every_version_writes_inside_and_not_outside(tmp_path: Path, version: int) -> None:
-    if version > landlock.abi():
-        pytest.skip("the kernel is older")
+@pytest.mark.parametrize("least", range(1, landlock.NEWEST + 1))
+def test_every_version_writes_inside_and_not_outside(tmp_path: Path, least: int) -> None:
+    version = min(least, landlock.abi())  # an older kernel has fewer
     mine, other = tmp_path / "mine", tmp_path / "other"
     mine.mkdir()
     other.mkdir()
@@ -77,9 +76,8 @@ def test_what_is_not_there_is_left_out(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.needs("landlock-network")
 def test_only_named_ports_are_reached() -> None:
-    if landlock.abi() < 4:
-        pytest.skip("the kernel is older")
     said = ran(f"""
         import socket
         one, two = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))

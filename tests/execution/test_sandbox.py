@@ -222,7 +222,7 @@ def test_what_has_to_work(world: World, walls: Walls) -> None:
 
 
 @ANY
-@pytest.mark.skipif(shutil.which("node") is None, reason="no node here")
+@pytest.mark.needs("node")
 def test_node_works(world: World, walls: Walls) -> None:
     code = "require('child_process').execSync('echo 1 > src/n'); console.log(os.cpus().length > 0)"
     node = str(Path(str(shutil.which("node"))).resolve())

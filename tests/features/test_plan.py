@@ -45,7 +45,7 @@ def question(number: int, **changes: object) -> Question:
         "source": "@rosa",
         "settled_by": "rosa",
     }
-    return Question(number, f"q-{number}", "product.scope", **{**known, **changes})  # type: ignore[arg-type]
+    return Question(number, f"q-{number}", "product.scope", **{**known, **changes})  # type: ignore[arg-type]  # a dict has no types
 
 
 def questions(many: int, **changes: object) -> list[Question]:

@@ -15,7 +15,14 @@ from app.actions import (
     ShowComment,
     WriteDocuments,
 )
-from app.events import AgentAnswered, ClockStruck, DocumentsWritten, Spending, Written
+from app.events import (
+    AgentAnswered,
+    ClockStruck,
+    DocumentsWritten,
+    EffectFailed,
+    Spending,
+    Written,
+)
 from app.features.model import FeatureState
 from app.questions.model import Cost, QuestionState
 from tests.handlers.world import Table, World, answer, draft, routed, started
@@ -334,3 +341,22 @@ def test_a_handbook_cannot_be_spoken_to() -> None:
     world.generate(draft())
     world.answer(1, answer(92))
     assert world.questions[1].state is QuestionState.ACCEPTED
+
+
+@pytest.mark.parametrize("what", ["comment", "renamed"])
+def test_nothing_that_happens_meanwhile_leaves_it_writing_for_ever(what: str) -> None:
+    world = with_writer()
+    (wanted,) = world.of(WriteDocuments)
+    if what == "comment":
+        world.send(EffectFailed(1, "comment", "404"))
+    else:
+        place = replace(world.feature.place, repo="acme/shop")
+        world.feature = replace(world.feature, place=place)
+    files = tuple(Written(name, text, "m") for name, text in wanted.drafts)
+    world.send(DocumentsWritten(1, wanted.revision, files, SPENT))
+    if what == "renamed":  # the documents name the repository: they are written anew
+        (again,) = world.of(WriteDocuments)
+        assert again.revision == wanted.revision + 1
+        files = tuple(Written(name, text, "m") for name, text in again.drafts)
+        world.send(DocumentsWritten(1, again.revision, files, SPENT))
+    assert world.of(CommitFiles) != []
