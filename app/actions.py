@@ -11,9 +11,53 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.errands import (
+    AskAgent,
+    GenerateQuestions,
+    LandTask,
+    Notify,
+    Publish,
+    ReviewPull,
+    RunTask,
+    SuggestAgents,
+    WriteDocuments,
+)
+from app.features.dispatch import ExecutionTask
 from app.features.model import Feature, Place, Question
-from app.features.types import FeatureRequest
-from app.questions.model import Inquiry
+
+__all__ = [
+    "Action",
+    "AgentEffect",
+    "AskAgent",
+    "CommitFiles",
+    "DropAgentWork",
+    "DropEffects",
+    "Effect",
+    "GenerateQuestions",
+    "GitHubEffect",
+    "LandTask",
+    "LineNote",
+    "Note",
+    "Notify",
+    "OutletEffect",
+    "Publish",
+    "React",
+    "Record",
+    "ReviewPull",
+    "RunTask",
+    "SaveFeature",
+    "SaveQuestion",
+    "SaveTask",
+    "ShowCheck",
+    "ShowComment",
+    "ShowLabel",
+    "ShowPull",
+    "StateAction",
+    "SubmitReview",
+    "SuggestAgents",
+    "TaskEffect",
+    "WriteDocuments",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +69,12 @@ class SaveFeature:
 class SaveQuestion:
     feature_id: int
     question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class SaveTask:
+    feature_id: int
+    task: ExecutionTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,89 +167,45 @@ class ShowCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateQuestions:
-    key: str
-    feature_id: int
-    run: int
-    request: FeatureRequest
-    limit: int
-    repo: str = ""
-    person: str = ""
-    """Who set it off, for the budget."""
-    model: bool = True
-    """False where the repository keeps models out."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskAgent:
-    """Have a role or a tool answer; `chat` numbers the turn of a conversation, 0 is none."""
+class ShowPull:
+    """Ensure that the feature has a pull request from `head` into `base`, and that it reads so."""
 
     key: str
     feature_id: int
-    question: int
-    ask_round: int
-    inquiry: Inquiry
-    repo: str = ""
-    installation: int = 0
-    chat: int = 0
-    seconds: float = 0.0
-    """How long it may take; 0 is the role's own limit."""
-    person: str = ""
-    """Who set it off, for the budget."""
-    model: bool = True
-    """False where the repository keeps models out."""
-    handbook: bool = True
-    """Whether the handbook answers where the model cannot; otherwise somebody else is asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class WriteDocuments:
-    """Have @baron's model make documents of drafts; without a model the drafts have to do.
-
-    `drafts` are (file name, text), `answers` the settled ones: (name, question, answer, source).
-    """
-
-    key: str
-    feature_id: int
-    revision: int
-    drafts: tuple[tuple[str, str], ...]
-    request: FeatureRequest
-    answers: tuple[tuple[str, str, str, str], ...]
-    repo: str = ""
-    person: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SuggestAgents:
-    """Find out which roles might answer a question whose topic nobody is named for."""
-
-    key: str
-    feature_id: int
-    question: int
-    topic: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Notify:
-    """Tell a channel of the configuration (`slack://security-alerts`)."""
-
-    key: str
-    feature_id: int
-    question: int
-    channel: str
+    place: Place
+    head: str
+    base: str
     title: str
+    body: str
+    draft: bool
+    number: int = 0
+    """Of the one that is known; 0 to look for it, and to open one if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineNote:
+    """A comment on a line of a pull request."""
+
+    path: str
+    line: int
     body: str
 
 
 @dataclass(frozen=True, slots=True)
-class Publish:
-    """Tell one of the configured webhooks; `event` is the envelope as JSON."""
+class SubmitReview:
+    """Ensure that one review says so about a commit; `resolve` are threads whose matter is gone."""
 
     key: str
-    feature_id: int
-    hook: str
-    event: Mapping[str, Any]
+    feature_id: int | None
+    place: Place
+    head: str
+    body: str
+    without_lines: str
+    """The body where the notes cannot be placed."""
+    notes: tuple[LineNote, ...] = ()
+    resolve: tuple[str, ...] = ()
+    blocking: bool = False
+    """An App of @degaulle's own requests changes then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +217,10 @@ class DropAgentWork:
     """Of the piece; empty for all of it."""
 
 
-StateAction = SaveFeature | SaveQuestion | Record | DropEffects | DropAgentWork
-GitHubEffect = ShowComment | React | ShowLabel | CommitFiles | ShowCheck
-AgentEffect = GenerateQuestions | AskAgent | SuggestAgents | WriteDocuments
+StateAction = SaveFeature | SaveQuestion | SaveTask | Record | DropEffects | DropAgentWork
+GitHubEffect = ShowComment | React | ShowLabel | CommitFiles | ShowCheck | ShowPull | SubmitReview
+AgentEffect = GenerateQuestions | AskAgent | SuggestAgents | WriteDocuments | ReviewPull
+TaskEffect = RunTask | LandTask
 OutletEffect = Notify | Publish
-Effect = GitHubEffect | AgentEffect | OutletEffect
+Effect = GitHubEffect | AgentEffect | TaskEffect | OutletEffect
 Action = StateAction | Effect

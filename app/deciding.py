@@ -7,12 +7,23 @@ from datetime import datetime
 
 from app.actions import Action
 from app.commands import Ask, Parsed, Why, parse
-from app.events import Closed, Commented, Event, Labeled, OwnEvent, Reopened, Unlabeled
+from app.events import (
+    Closed,
+    Commented,
+    Event,
+    Labeled,
+    OwnEvent,
+    PullChanged,
+    PullClosed,
+    Reopened,
+    Unlabeled,
+)
+from app.features.dispatch import Planned
 from app.features.types import type_of
 from app.handlers import handle
-from app.handlers.facts import Facts, HumanLoad, Line, Load, Permission, Policy, Wrong
+from app.handlers.facts import Facts, Head, HumanLoad, Line, Load, Permission, Policy, Wrong
 from app.scopes.pulls import Pull
-from app.store import log, threads
+from app.store import log, threads, waiting
 from app.store.engine import Connection
 from app.store.threads import Thread
 
@@ -28,10 +39,16 @@ class Sender:
     """The issue as it is now: a delivery may come late and out of order."""
     proposed: tuple[Wrong, ...] | None = None
     pull: Pull | None = None
+    planned: Planned | None = None
+    head: Head | None = None
     quiet: bool = False
 
 
 NOBODY = Sender()
+ABOUT_DOCUMENTS = frozenset({"plan", "tasks", "go", "correct", "answer"})
+"""Commands whose handlers want the documents as they are on the branch."""
+ABOUT_PULLS = frozenset({"review", "allow"})
+"""Commands whose handlers want the pull request as it is now."""
 
 
 def commands_in(event: Event | None) -> Parsed | None:
@@ -74,9 +91,24 @@ def _thread(connection: Connection, event: Event, sender: Sender) -> Thread | No
     if isinstance(event, OwnEvent):
         return threads.lock_by_id(connection, event.feature_id)
     place = event.issue.place
+    if isinstance(event, PullChanged | PullClosed):
+        return _of_branch(connection, place.repo_id, event.branch)
+    if isinstance(event, Commented) and event.issue.pull_request:
+        found = threads.lock_by_pull(connection, place.repo_id, place.number)
+        if found is not None:
+            return found
     if _starts(event, sender):
         return threads.ensure(connection, place)
     return threads.lock(connection, place.repo_id, place.number)
+
+
+def _of_branch(connection: Connection, repo_id: int, branch: str) -> Thread | None:
+    """The feature that a branch is of: its name begins with the issue's number."""
+    digits = branch.partition("-")[0]
+    if not digits.isdecimal() or len(digits) > 12:
+        return None
+    thread = threads.lock(connection, repo_id, int(digits))
+    return thread if thread and thread.feature.branch == branch else None
 
 
 def _lines(connection: Connection, event: Event, thread: Thread) -> tuple[Line, ...]:
@@ -92,7 +124,7 @@ def load_of(connection: Connection, policy: Policy, thread: Thread) -> dict[str,
     """What people have to answer, where the configuration sets limits to it."""
     if policy.load == HumanLoad():
         return {}
-    found = threads.load(connection, thread.feature.id)
+    found = waiting.load(connection, thread.feature.id)
     return {who: Load(*counts) for who, counts in found.items()}
 
 
@@ -102,11 +134,12 @@ def _refreshed(connection: Connection, thread: Thread, event: Event) -> Thread:
         return thread
     issue, feature = event.issue, thread.feature
     branch = issue.default_branch or feature.default_branch
-    if feature.place == issue.place and feature.default_branch == branch:
+    place = replace(issue.place, number=feature.place.number)  # its pull request has another one
+    if feature.place == place and feature.default_branch == branch:
         return thread
-    if not issue.place.installation:
+    if not place.installation:
         return thread
-    feature = replace(feature, place=issue.place, default_branch=branch)
+    feature = replace(feature, place=place, default_branch=branch)
     threads.save_feature(connection, feature)
     return replace(thread, feature=feature)
 
@@ -140,6 +173,8 @@ def decide(
         closed=sender.closed,
         proposed=sender.proposed,
         pull=sender.pull,
+        planned=sender.planned,
+        head=sender.head,
         quiet=sender.quiet,
     )
     if thread is not None:
@@ -148,6 +183,7 @@ def decide(
             facts,
             feature=thread.feature,
             questions=thread.questions,
+            tasks=thread.tasks,
             next_seq=thread.next_seq,
             lines=_lines(connection, event, thread),
             load=load_of(connection, policy, thread),

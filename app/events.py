@@ -1,11 +1,64 @@
-"""What can happen: GitHub's events as far as we use them, and our own. Pure."""
+"""What can happen: GitHub's events as far as we use them, and our own (`app.outcomes`). Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from app.features.model import Place
-from app.questions.model import Answer, Candidate, Cost, Draft
+from app.outcomes import (
+    FREE,
+    AgentAnswered,
+    AgentsSuggested,
+    ClockStruck,
+    DocumentsWritten,
+    EffectFailed,
+    FilesCommitted,
+    Notified,
+    PullShown,
+    QuestionAsked,
+    QuestionsGenerated,
+    Reviewed,
+    Spending,
+    TaskLanded,
+    TaskRan,
+    ToPeople,
+    Written,
+)
+
+__all__ = [
+    "FREE",
+    "AgentAnswered",
+    "AgentsSuggested",
+    "ClockStruck",
+    "Closed",
+    "Commented",
+    "DocumentsWritten",
+    "EffectFailed",
+    "Event",
+    "FilesCommitted",
+    "GitHubEvent",
+    "Issue",
+    "Labeled",
+    "Notified",
+    "OwnEvent",
+    "Person",
+    "PullChanged",
+    "PullClosed",
+    "PullShown",
+    "Pushed",
+    "PushedCommit",
+    "QuestionAsked",
+    "QuestionsGenerated",
+    "Reopened",
+    "Reviewed",
+    "Spending",
+    "TaskLanded",
+    "TaskRan",
+    "ToPeople",
+    "Unlabeled",
+    "Vanished",
+    "Written",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,135 +148,57 @@ class PullChanged:
     """The commit, SHA-1 in hex."""
     base: str = ""
     """The commit of the base branch that it was opened or pushed against."""
+    branch: str = ""
+    """Of the head, in this repository; empty for one in a fork."""
+    draft: bool = False
+    reopened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
-    """What a piece of work cost, and where its caps stand now."""
+class PullClosed:
+    """A pull request was merged, or closed without."""
 
-    cost: Cost | None = None
-    """None where no model was called."""
-    near: tuple[str, ...] = ()
-    """A line for each cap of which 80 % or more is used."""
-
-
-FREE = Spending()
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionsGenerated:
-    feature_id: int
-    run: int
-    drafts: tuple[Draft, ...] = ()
-    generator: str = ""
-    error: str = ""
-    note: str = ""
-    """Why it was not the usual generator that found them."""
-    prompt: str = ""
-    spending: Spending = FREE
+    delivery: str
+    sender: Person
+    issue: Issue
+    branch: str
+    merged: bool
+    head: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class AgentAnswered:
-    """An agent's answer, or the error that stands for it."""
+class PushedCommit:
+    """A commit of a push: its message, the login of who wrote it, the paths it touches."""
 
-    feature_id: int
-    question: int
-    ask_round: int
-    role: str
-    answer: Answer | None = None
-    error: str = ""
-    chat: int = 0
-    """Which turn of a conversation it answers; 0 for the question itself."""
-    unpaid: bool = False
-    """A budget did not allow the call; `error` says which."""
-    spending: Spending = FREE
+    sha: str
+    message: str
+    author: str = ""
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A document, and what wrote it; `error` says why it is the draft after all."""
+class Pushed:
+    """Commits came onto the branch of a feature; `issue` is that feature's."""
 
-    name: str
-    text: str
-    model: str = ""
-    prompt: str = ""
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentsWritten:
-    feature_id: int
-    revision: int
-    documents: tuple[Written, ...] = ()
-    spending: Spending = FREE
+    delivery: str
+    sender: Person
+    issue: Issue
+    branch: str
+    head: str
+    commits: tuple[PushedCommit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AgentsSuggested:
-    """Who might be able to answer a question of no clear topic, the best first."""
-
-    feature_id: int
-    question: int
-    candidates: tuple[Candidate, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ClockStruck:
-    """The moment `at` (ISO 8601, UTC) that a question's clock was set to has come."""
-
-    feature_id: int
-    question: int
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
-class Notified:
-    """What came of telling a channel; `reason` says why it did not work."""
-
-    feature_id: int
-    question: int
-    channel: str
-    ok: bool
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionAsked:
-    """A question through the service: routed like any other."""
-
-    feature_id: int
-    draft: Draft
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToPeople:
-    """Through the service: a person is to decide, whatever an agent says."""
-
-    feature_id: int
-    question: int
-    because: str
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class FilesCommitted:
-    feature_id: int
-    revision: int
-    commit: str
-
-
-@dataclass(frozen=True, slots=True)
-class EffectFailed:
-    """Something could not be written to GitHub, for good; `reason` is for people."""
-
-    feature_id: int
-    what: str
-    reason: str
-
-
-GitHubEvent = Labeled | Unlabeled | Closed | Reopened | Vanished | Commented | PullChanged
+GitHubEvent = (
+    Labeled
+    | Unlabeled
+    | Closed
+    | Reopened
+    | Vanished
+    | Commented
+    | PullChanged
+    | PullClosed
+    | Pushed
+)
 OwnEvent = (
     QuestionsGenerated
     | AgentAnswered
@@ -234,6 +209,10 @@ OwnEvent = (
     | ToPeople
     | Notified
     | FilesCommitted
+    | TaskRan
+    | TaskLanded
+    | PullShown
+    | Reviewed
     | EffectFailed
 )
 Event = GitHubEvent | OwnEvent

@@ -24,6 +24,8 @@ from app.actions import (
     Record,
     SaveFeature,
     SaveQuestion,
+    SaveTask,
+    TaskEffect,
 )
 from app.deciding import NOBODY, Sender, commands_in, decide
 from app.events import AgentAnswered, Commented, EffectFailed, Event, OwnEvent
@@ -56,13 +58,17 @@ def apply(connection: Connection, actions: list[Action], now: datetime) -> set[s
                 threads.save_feature(connection, action.feature)
             case SaveQuestion():
                 threads.save_question(connection, action.feature_id, action.question)
+            case SaveTask():
+                threads.save_task(connection, action.feature_id, action.task)
             case Record():
                 log.append(connection, action, now)
             case DropEffects():
                 outbox.drop(connection, action.feature_id)
             case DropAgentWork():
-                outbox.drop(connection, action.feature_id, outbox.AGENTS, action.key)
-            case _ if isinstance(action, AgentEffect):
+                outbox.drop(
+                    connection, action.feature_id, (outbox.AGENTS, outbox.TASKS), action.key
+                )
+            case _ if isinstance(action, AgentEffect | TaskEffect):
                 outbox.put(connection, action)
                 queues.add("agents")
             case _ if isinstance(action, GitHubEffect):

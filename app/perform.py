@@ -8,83 +8,43 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import Any, assert_never
+from collections.abc import Callable
+from typing import assert_never
 
-from app.actions import CommitFiles, GitHubEffect, React, ShowCheck, ShowComment, ShowLabel
+from app.actions import (
+    CommitFiles,
+    GitHubEffect,
+    React,
+    ShowCheck,
+    ShowComment,
+    ShowLabel,
+    ShowPull,
+    SubmitReview,
+)
+from app.attempt import (
+    GIVE_UP,
+    LAG,
+    LOOKS,
+    Again,
+    Attempt,
+    Done,
+    Failed,
+    Outcome,
+    Permit,
+    Wait,
+)
 from app.github import checks, writes
-from app.github.client import AppClient, GitHubError, RepoClient
+from app.github.client import AppClient, GitHubError
 from app.handlers.drawing import OUR_LABELS
+from app.perform_pulls import show_pull, submit_review
 from app.store.outbox import Due, Later
+
+__all__ = ["Again", "Done", "Failed", "Outcome", "perform"]
 
 logger = logging.getLogger(__name__)
 
-LOOKS = 2
-"""How often an effect is looked for before it is done again."""
-LAG = 1.2
-"""Seconds between looks: what was written may not be visible at once."""
-GIVE_UP = 10
-"""Tries after which a refusal is final."""
 _FINAL = frozenset({401, 403, 404, 409, 410, 413, 422, 451})
 _GONE = frozenset({404, 410})
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """It stands. `result` is kept with the effect, for the next time."""
-
-    result: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """Not yet; `block` holds the whole lane as long."""
-
-    later: Later
-    block: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """It cannot be done; `reason` is for people."""
-
-    reason: str
-
-
-Outcome = Done | Again | Failed
-Permit = Callable[[], Awaitable[float]]
-"""Takes the right to one write; returns 0, or how many seconds to wait for it."""
-
-
-class _Wait(Exception):
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One try at one effect: the clients, what is known of earlier tries, the write lane."""
-
-    app: AppClient
-    client: RepoClient
-    due: Due
-    permit: Permit
-    crash: Callable[[str], None] = lambda point: None
-    """Tests stop the process here; the names are the crash points."""
-
-    async def write(self, call: Awaitable[Any]) -> Any:
-        """A write, when the lane lets it through."""
-        wait = await self.permit()
-        if wait > 0:
-            if hasattr(call, "close"):
-                call.close()
-            raise _Wait(wait)
-        self.crash("before-write")
-        found = await call
-        self.crash("after-write")
-        return found
 
 
 async def perform(
@@ -110,9 +70,13 @@ async def perform(
                 return await _commit(attempt, effect)
             case ShowCheck():
                 return await _show_check(attempt, effect)
+            case ShowPull():
+                return await show_pull(attempt, effect)
+            case SubmitReview():
+                return await submit_review(attempt, effect)
             case _:
                 assert_never(effect)
-    except _Wait as error:
+    except Wait as error:
         return Again(Later(error.seconds, doubtful=due.doubtful, counted=False))
     except GitHubError as error:
         return _after(error, due)

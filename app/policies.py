@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import time
 from typing import Any
 
-from app.agents.choosing import has_model
+from app.agents.choosing import DRIVER, REVIEWER, executors, has_model
 from app.config.explain import explain
 from app.config.inforce import Configurations, Fetch, InForce, Unreachable
 from app.config.loader import Config
@@ -27,8 +28,31 @@ from app.store.layers import Layers
 Rule = Mapping[str, Any]
 
 
-def policy_of(config: Config, explained: str = "", *, writer: bool = False) -> Policy:
-    """What the handlers know of a configuration; `writer` says whether @baron has a model."""
+@dataclass(frozen=True, slots=True)
+class Able:
+    """What the server's own roster can do here: nobody else's configuration adds to it."""
+
+    writer: bool = False
+    """@baron has a model."""
+    reviewer: bool = False
+    """@degaulle has one."""
+    executors: frozenset[str] = frozenset()
+    """Execution roles that something carries the tasks of out."""
+
+    def within(self, config: Config) -> frozenset[str]:
+        """Executors that a repository does not keep out."""
+        roles = config.agents.roles
+        return frozenset(
+            name for name in self.executors if name in roles and roles[name].backend not in _OUT
+        )
+
+
+_OUT = frozenset({"none", "retrieval"})
+
+
+def policy_of(config: Config, explained: str = "", able: Able | None = None) -> Policy:
+    """What the handlers know of a configuration."""
+    able = able or Able()
     baron, budget = config.baron, config.agents.budget
     return Policy(
         routes=Router(config),
@@ -50,7 +74,14 @@ def policy_of(config: Config, explained: str = "", *, writer: bool = False) -> P
             for name in config.agents.names()
             if (role := config.agents.find(name)) and role.backend in {"retrieval", "none"}
         ),
-        writer=writer,
+        writer=able.writer and not _kept_out(config, DRIVER),
+        executors=able.within(config),
+        reviewer=able.reviewer and not _kept_out(config, REVIEWER),
+        approval=baron.approval,
+        turns={name: role.turns for name, role in config.agents.roles.items()},
+        findings=baron.review.findings,
+        people_scopes=baron.scopes.people,
+        allow_for=duration(baron.scopes.allow_for),
         tools=TOOLS,
         load=HumanLoad(baron.human_load.open, baron.human_load.per_day),
         keep=duration(baron.questions.keep),
@@ -58,6 +89,11 @@ def policy_of(config: Config, explained: str = "", *, writer: bool = False) -> P
         hooks={name: frozenset(hook.events) for name, hook in config.answerers.hooks.items()},
         explained=explained,
     )
+
+
+def _kept_out(config: Config, name: str) -> bool:
+    role = config.agents.roles.get(name)
+    return role is None or role.backend in _OUT
 
 
 def calendars_of(rules: Mapping[str, CalendarRule]) -> dict[str, Calendar]:
@@ -94,9 +130,19 @@ class Policies:
         self._knowing = threading.Lock()
         self._known: dict[int, tuple[InForce, Policy]] = {}
         self._server: tuple[Config, Policy] | None = None
+        self._ability: tuple[Config, Able] | None = None
 
-    def _writer(self, config: Config) -> bool:
-        return has_model(config, self._settings)
+    def _able(self) -> Able:
+        """By the server's own files: a repository adds no program and no key."""
+        config = self._configurations.server()
+        if self._ability is None or self._ability[0] is not config:
+            able = Able(
+                writer=has_model(config, self._settings),
+                reviewer=has_model(config, self._settings, REVIEWER),
+                executors=executors(config, self._settings),
+            )
+            self._ability = (config, able)
+        return self._ability[1]
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -107,7 +153,7 @@ class Policies:
         """The server's own, without what organisations and repositories add."""
         config = self._configurations.server()
         if self._server is None or self._server[0] is not config:
-            self._server = (config, policy_of(config, writer=self._writer(config)))
+            self._server = (config, policy_of(config, able=self._able()))
         return self._server[1]
 
     def known(self, repo: str) -> Policy:
@@ -142,6 +188,6 @@ class Policies:
             if len(self._known) > 1000:
                 self._known.clear()
             config = in_force.config
-            known = (in_force, policy_of(config, explain(in_force), writer=self._writer(config)))
+            known = (in_force, policy_of(config, explain(in_force), self._able()))
             self._known[id(in_force)] = known
         return known[1]

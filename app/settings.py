@@ -42,6 +42,8 @@ class Settings(BaseSettings):
     """Calls of one provider under way at a time; more wait in order."""
     claude_memory: int = Field(default=4096, ge=200)
     """MB that Claude Code processes may take together, at about 200 each; more wait in order."""
+    tasks: int = Field(default=5, ge=1, le=100)
+    """Tasks of execution agents that one process does at a time; more wait in order."""
     sandbox: Literal["strict", "landlock", "bwrap", "none"] = "strict"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 

@@ -14,7 +14,11 @@ from app.actions import (
     AgentEffect,
     AskAgent,
     GenerateQuestions,
+    LandTask,
+    ReviewPull,
+    RunTask,
     SuggestAgents,
+    TaskEffect,
     WriteDocuments,
 )
 from app.agents.choosing import DRIVER
@@ -29,15 +33,18 @@ from app.events import (
     DocumentsWritten,
     OwnEvent,
     QuestionsGenerated,
+    Reviewed,
     Spending,
+    TaskRan,
     Written,
 )
 from app.queue import EVENTS
 from app.store import deliveries, outbox, threads
-from app.store.engine import DatabaseError
+from app.store.engine import Connection, DatabaseError
 from app.store.outbox import Due
 from workers.drain import Drain
 from workers.metering import build_meter
+from workers.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -81,15 +88,20 @@ class Agents(Drain):
         self._meter = meter or build_meter(deps)
         self._build = build
         self._config = deps.policies.server_config()
+        self._workshop = Tasks(deps)
         self._renewing = asyncio.Lock()
         self._retiring: set[asyncio.Task[None]] = set()
         threading.Thread(target=team.warm, name="warm", daemon=True).start()
 
     async def lanes(self) -> list[str]:
-        if len(self.held) >= AT_ONCE:
+        held = [due.lane for due in self.held.values()]
+        if len(held) >= AT_ONCE:
             return []
         due = await asyncio.to_thread(self._due)
-        return [lane for lane in due if lane == outbox.AGENTS]
+        found = [lane for lane in due if lane == outbox.AGENTS]
+        if held.count(outbox.TASKS) < self.deps.settings.tasks:
+            found += [lane for lane in due if lane == outbox.TASKS]
+        return found + [lane for lane in due if lane.startswith("git:") and lane not in held]
 
     def _due(self) -> list[str]:
         with self.deps.engine.connect() as connection:
@@ -97,7 +109,7 @@ class Agents(Drain):
 
     async def work(self, due: Due) -> None:
         effect = due.effect
-        if not isinstance(effect, AgentEffect):
+        if not isinstance(effect, AgentEffect | TaskEffect):
             raise TypeError(f"{due.kind} is nothing for agents")
         await self._renew_team()
         event = await self._call(effect)
@@ -134,7 +146,7 @@ class Agents(Drain):
         """No child process and no open port is left."""
         await self._team.stop()
 
-    async def _call(self, effect: AgentEffect) -> OwnEvent:
+    async def _call(self, effect: AgentEffect | TaskEffect) -> OwnEvent:
         """An error is an answer too: the handlers ask somebody else, and the log keeps it."""
         match effect:
             case GenerateQuestions():
@@ -145,8 +157,31 @@ class Agents(Drain):
                 return await self._suggest(effect)
             case WriteDocuments():
                 return await self._write(effect)
+            case ReviewPull():
+                return await self._review(effect)
+            case RunTask():
+                return await self._run_task(effect)
+            case LandTask():
+                return await self._workshop.land(effect, self._team)
             case _:
                 assert_never(effect)
+
+    async def _run_task(self, effect: RunTask) -> TaskRan:
+        role, place = effect.task.role, effect.place
+        about = (effect.feature_id, 0, place.repo, effect.person)
+        account = Account(*about, role, effect.key, task=True)
+        event = await self._workshop.run(effect, self._team, account)
+        return replace(event, spending=await self._spending(account))
+
+    async def _review(self, effect: ReviewPull) -> Reviewed:
+        place = effect.place
+
+        def account(role: str) -> Account:
+            about = (effect.feature_id, 0, place.repo, effect.person)
+            return Account(*about, role, f"{effect.key}:{effect.head}")
+
+        event = await self._workshop.review(effect, self._team, account)
+        return replace(event, spending=await self._spending(account("reviewer")))
 
     async def _generate(self, effect: GenerateQuestions) -> QuestionsGenerated:
         about = (effect.feature_id, effect.run)
@@ -222,6 +257,19 @@ class Agents(Drain):
     def _store(self, due: Due, event: OwnEvent) -> None:
         with self.deps.engine.begin() as connection:
             outbox.done(connection, due)
-            place = threads.place_of(connection, event.feature_id)
-            deliveries.add_own(connection, f"kr:{due.key}", event, place)
+            deliveries.add_own(connection, _name_of(due), event, _place_of(connection, event))
             self.crash("before-agent-commit")
+
+
+def _name_of(due: Due) -> str:
+    """One event for each revision of what was wanted."""
+    return f"kr:{due.key}" if due.wanted == 1 else f"kr:{due.key}:{due.wanted}"
+
+
+def _place_of(connection: Connection, event: OwnEvent) -> tuple[int, int]:
+    """The issue whose events are worked off in order; a review of any other pull request has its
+    own.
+    """
+    if isinstance(event, Reviewed) and not event.feature_id:
+        return event.place.repo_id, event.place.number
+    return threads.place_of(connection, event.feature_id)

@@ -9,26 +9,38 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.config.inforce import Fetch, Unreachable
-from app.deciding import NOBODY, Sender, wants_issue, wants_permission
+from app.deciding import (
+    ABOUT_DOCUMENTS,
+    ABOUT_PULLS,
+    NOBODY,
+    Sender,
+    commands_in,
+    wants_issue,
+    wants_permission,
+)
 from app.deps import Deps
 from app.events import (
     Closed,
     Commented,
     Event,
+    FilesCommitted,
     GitHubEvent,
     OwnEvent,
     PullChanged,
+    PullClosed,
+    Pushed,
     Reopened,
     Unlabeled,
     Vanished,
 )
-from app.features.model import Place
+from app.features.model import Feature, Place
 from app.github.client import AppClient, GitHubError
+from app.github.documents import read_planned, read_pull_head
 from app.github.pulls import read_pull
 from app.handlers.facts import Permission, Policy
 from app.intake import give_up, process, read
 from app.queue import EVENTS
-from app.store import deliveries, threads
+from app.store import deliveries, threads, waiting
 from app.store.deliveries import Claimed, FenceLost
 from app.store.engine import Connection, OperationalError
 from workers.patience import Patience
@@ -97,21 +109,31 @@ class Events:
         place = self._place(event)
         if place is None:
             return NOBODY, self._deps.policies.server()
+        if isinstance(event, FilesCommitted):
+            client = await self._app.repository(place)
+            planned = await read_planned(client, self._feature(event), event.commit)
+            return Sender(planned=planned), await self._policy(place)
         if isinstance(event, OwnEvent):
             return NOBODY, await self._policy(place)
-        if isinstance(event, Unlabeled | Closed | Reopened | Vanished):
+        if isinstance(event, PullClosed):
+            return NOBODY, await self._policy(place)
+        if isinstance(event, Unlabeled | Closed | Reopened | Vanished | Pushed):
             with self._deps.engine.connect() as connection:
                 if not threads.is_known(connection, place.repo_id, place.number):
                     return NOBODY, self._deps.policies.server()  # no feature: nothing to ask
+        if isinstance(event, Pushed):
+            return NOBODY, await self._policy(place)
         if isinstance(event, PullChanged):
             return await self._proposal(event, place)
         with self._deps.engine.connect() as connection:
-            asked = threads.open_for(connection, place.repo_id, place.number)
+            asked = waiting.open_for(connection, place.repo_id, place.number)
         sender = NOBODY
         if wants_permission(event, people_are_asked=bool(asked)):
             sender = await self._sender(event, asked)
         elif isinstance(event, Commented):
             return NOBODY, self._deps.policies.server()  # not for us
+        if isinstance(event, Commented):
+            sender = await self._documents(event, sender)
         if wants_issue(event):
             client = await self._app.repository(place)
             labels, closed = await client.issue_now(place.number)
@@ -127,6 +149,26 @@ class Events:
         teams = [who for who in asked if "/" in who and await client.is_member(who, login)]
         quiet = not self._patience.has(event.issue.place.installation, login)
         return Sender(permission, frozenset(teams), quiet=quiet)
+
+    async def _documents(self, event: Commented, sender: Sender) -> Sender:
+        """What commands about documents and pull requests need to know."""
+        parsed = commands_in(event)
+        named = {one.command.name for one in parsed.commands} if parsed else set()
+        place = event.issue.place
+        if event.issue.pull_request and named & ABOUT_PULLS:
+            client = await self._app.repository(place)
+            sender = replace(sender, head=await read_pull_head(client, place.number))
+        if named & ABOUT_DOCUMENTS:
+            with self._deps.engine.connect() as connection:
+                known = waiting.feature_of(connection, place, event.issue.pull_request)
+            if known is not None and known.written:
+                client = await self._app.repository(place)
+                sender = replace(sender, planned=await read_planned(client, known))
+        return sender
+
+    def _feature(self, event: OwnEvent) -> Feature:
+        with self._deps.engine.connect() as connection:
+            return threads.read_by_id(connection, event.feature_id).feature
 
     async def _proposal(self, event: PullChanged, place: Place) -> tuple[Sender, Policy]:
         """What a pull request changes, and the configuration that it brings."""

@@ -6,9 +6,9 @@ import asyncio
 import re
 from collections.abc import Callable
 
-from app.actions import CommitFiles, Effect, GitHubEffect, ShowComment
+from app.actions import CommitFiles, Effect, GitHubEffect, ShowComment, ShowPull
 from app.deps import Deps
-from app.events import EffectFailed, FilesCommitted, OwnEvent
+from app.events import EffectFailed, FilesCommitted, OwnEvent, PullShown
 from app.github.client import AppClient
 from app.perform import Again, Done, Failed, Outcome, perform
 from app.queue import EVENTS
@@ -67,7 +67,7 @@ class Outbox(Drain):
                     self._again(due, outcome)
                     outbox.again(connection, due, outcome.later)
             event = _event_of(effect, outcome)
-            if event is not None and isinstance(effect, CommitFiles | ShowComment):
+            if event is not None and isinstance(effect, CommitFiles | ShowComment | ShowPull):
                 revision = effect.revision if isinstance(effect, CommitFiles) else due.wanted
                 name = f"kr:{due.key}:{revision}:{type(event).__name__}"
                 place = (effect.place.repo_id, effect.place.number)
@@ -85,6 +85,8 @@ def _event_of(effect: Effect, outcome: Outcome) -> OwnEvent | None:
     """What the handlers are to know: a commit that stands, and what failed for good."""
     if isinstance(effect, ShowComment):
         return _lost_picture(effect, outcome)
+    if isinstance(effect, ShowPull):
+        return _of_pull(effect, outcome)
     if not isinstance(effect, CommitFiles):
         return None
     match outcome:
@@ -93,6 +95,18 @@ def _event_of(effect: Effect, outcome: Outcome) -> OwnEvent | None:
         case Failed():
             reason = f"The specification could not be committed: {outcome.reason}."
             return EffectFailed(effect.feature_id, "specification", reason)
+        case Again():
+            return None
+
+
+def _of_pull(effect: ShowPull, outcome: Outcome) -> OwnEvent | None:
+    match outcome:
+        case Done():
+            number = int(outcome.result["number"])
+            return PullShown(effect.feature_id, number) if number != effect.number else None
+        case Failed():
+            reason = f"The pull request could not be written: {outcome.reason}."
+            return EffectFailed(effect.feature_id, "pull", reason)
         case Again():
             return None
 

@@ -13,7 +13,7 @@ from app.github.client import AppClient, GitHubError
 from app.questions.durations import duration
 from app.queue import AGENTS, EVENTS, OUTBOX
 from app.redelivery import ask_again
-from app.store import deliveries, health, outbox, threads
+from app.store import deliveries, health, outbox, waiting
 from app.store.engine import Connection, DatabaseError, only_one
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ def strike(connection: Connection) -> int:
 
     The moment is part of the event's name: however often it is told, it happens once.
     """
-    due = threads.overdue(connection)
+    due = waiting.overdue(connection)
     for one in due:
         event = ClockStruck(one.feature_id, one.question, one.at)
         name = f"kr:f{one.feature_id}:Q{one.question}:clock:{one.at}"
@@ -106,7 +106,7 @@ class Timer:
             self._deps.bell.ring(EVENTS, min(events, self._deps.settings.workers))
         if any(lane.startswith("github:") for lane in lanes):
             self._deps.bell.ring(OUTBOX)
-        if outbox.AGENTS in lanes:
+        if any(lane in {outbox.AGENTS, outbox.TASKS} or lane.startswith("git:") for lane in lanes):
             self._deps.bell.ring(AGENTS)
 
     def ask_for_failed(self, back: bool = False) -> None:

@@ -61,6 +61,7 @@ def build_team(settings: Settings, meter: Meter, build_tools: BuildTools | None 
             warm=warm,
             start=models.start,
             stop=models.stop,
+            models=models,
             secrets=_secrets(settings),
         ),
     )

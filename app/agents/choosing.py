@@ -20,6 +20,7 @@ Kind = Literal["retrieval", "claude", "llm", "command", "none"]
 MODELS = frozenset({"claude", "llm", "command"})
 """Kinds that run a language model, or may do so."""
 DRIVER = "project-manager"
+REVIEWER = "reviewer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +98,32 @@ def has_model(config: Config, settings: Settings, role: str = DRIVER) -> bool:
     return chosen.kind in MODELS and not chosen.problem
 
 
+CAN = frozenset({"claude", "command"})
+"""Backends that can carry tasks out; a model's API alone cannot touch files."""
+
+
+def executors(config: Config, settings: Settings) -> frozenset[str]:
+    """Execution roles with a backend that carries tasks out, as far as the configuration says."""
+    return frozenset(
+        name
+        for name, role in config.agents.roles.items()
+        if role.kind == "execution" and _can(name, role, settings)
+    )
+
+
+def _can(name: str, role: Role, settings: Settings) -> bool:
+    chosen = choose(name, role, settings)
+    return chosen.kind in CAN and not chosen.problem
+
+
 _COMMAND = "Name the program: `command: [/path/to/program]` in agents.yaml."
 _CLAUDE = "Install Claude Code, or the extra: pip install 'knowledge-router[claude]'."
 
 
 def _automatic(name: str, role: Role, settings: Settings) -> Chosen:
     """A model if there is a key for one, else the handbook."""
-    if role.kind == "execution":
-        return Chosen("none")
+    if role.kind == "execution" and name != REVIEWER:
+        return Chosen("none")  # writing files is never a matter of course
     if role.base_url:
         return _llm(name, role, settings)
     if role.command:

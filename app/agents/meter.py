@@ -58,7 +58,7 @@ class BudgetMeter:
         return call
 
     def _begin(self, account: Account, provider: str, model: str, most: Tokens) -> int:
-        caps = self._caps(account.repo)
+        caps = self._caps(account.repo).of(task=account.task)
         usd = self._prices_now().most(provider, model, most)
 
         def check(spent: Spent) -> str | None:
@@ -76,7 +76,7 @@ class BudgetMeter:
 
     def standing(self, account: Account) -> tuple[str, ...]:
         """A line for each cap that is nearly used up; blocks."""
-        return near(self._ledger.spent(account), self._caps(account.repo))
+        return near(self._ledger.spent(account), self._caps(account.repo).of(task=account.task))
 
     def cost(self, key: str) -> Cost | None:
         """See `Ledger.cost`."""
@@ -138,6 +138,7 @@ class MemoryLedger:
             repository=total("repo"),
             day=sum(c.aside if c.usd is None else c.usd for c in self._calls.values()),
             person=total("person"),
+            task=total("key"),
         )
 
     def cost(self, key: str) -> Cost | None:

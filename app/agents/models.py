@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from app.agents.choosing import DRIVER, MODELS, Chosen, choose, sources
+from app.agents.choosing import DRIVER, MODELS, REVIEWER, Chosen, choose, sources
 from app.agents.claude import ClaudeModel, Slots
 from app.agents.command import CommandModel
 from app.agents.contained import sweep
@@ -30,6 +30,7 @@ from app.agents.protocols import (
     T,
 )
 from app.agents.retrieval import RetrievalBackend
+from app.agents.reviewing import ModelReviewer
 from app.agents.writing import Form, ModelWriter
 from app.config.loader import Config, load_config
 from app.config.models import Role
@@ -72,11 +73,11 @@ class InTurn:
     def __init__(self, model: Model, slots: Slots) -> None:
         self.name = model.name
         self._model = model
-        self._slots = slots
+        self.slots = slots
 
     async def complete(self, request: Request[T]) -> Completion[T]:
         """See `Model.complete`."""
-        async with self._slots.one():
+        async with self.slots.one():
             return await self._model.complete(request)
 
 
@@ -100,8 +101,13 @@ class Models:
         providers = _providers(config, settings, self.chosen)
         self._providers = tuple(providers)
         self.forwarder = Forwarder(providers, meter)
-        self._slots = Slots(settings.claude_memory)
+        self.slots = Slots(settings.claude_memory)
         self._made: dict[str, Model] = {}
+
+    @property
+    def config(self) -> Config:
+        """What they were made of."""
+        return self._config
 
     def usual(self, role: str) -> str | None:
         """The model that the configuration names for a role's usual work."""
@@ -138,10 +144,10 @@ class Models:
             case "llm":
                 return LlmModel(self.forwarder, chosen.provider, chosen.wire, USUAL[chosen.wire])
             case "claude":
-                return ClaudeModel(self.forwarder, self._slots)
+                return ClaudeModel(self.forwarder, self.slots)
             case _:
                 program = CommandModel(role.command, self.forwarder, self._usable())
-                return InTurn(program, self._slots)
+                return InTurn(program, self.slots)
 
     def _usable(self) -> tuple[str, ...]:
         return tuple(name for name in self._providers if not name.startswith("role:"))
@@ -172,6 +178,16 @@ class Models:
         if model is None:
             return None
         return ModelWriter(model, self._prompts, FORMS, self.usual(DRIVER), self._driver_seconds())
+
+    def reviewer(self) -> ModelReviewer | None:
+        """What reviews pull requests beside the rules."""
+        model = self.of(REVIEWER) if REVIEWER in self.chosen else None
+        if model is None:
+            return None
+        seconds = duration(self._config.agents.roles[REVIEWER].timeout).total_seconds()
+        return ModelReviewer(
+            model, self._prompts, self._config.model_for(REVIEWER, "reviewing"), seconds
+        )
 
     def _driver_seconds(self) -> float:
         return duration(self._config.agents.roles[DRIVER].timeout).total_seconds()

@@ -40,6 +40,8 @@ class Account:
     role: str = ""
     key: str = ""
     """Names the piece of work; tried again, it is still the same one."""
+    task: bool = False
+    """It is the run of an execution task."""
 
 
 NOBODY = Account()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from app.actions import WriteDocuments
 from app.agents.protocols import (
@@ -26,6 +26,9 @@ from app.features.types import FeatureRequest
 from app.questions.model import Answer, Candidate, Draft, Inquiry, Source
 from app.texts.safe import visible
 from app.texts.secrets import without_secrets
+
+if TYPE_CHECKING:
+    from app.agents.models import Models
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ class Parts:
     """Prepares what the first question would otherwise wait for; blocks for seconds."""
     start: Callable[[], Awaitable[None]] = _nothing
     stop: Callable[[], Awaitable[None]] = _nothing
+    models: Models | None = None
+    """What the models of the roles are asked through."""
     secrets: frozenset[str] = frozenset()
     """Values that the service itself holds and nobody may say."""
 
@@ -116,6 +121,8 @@ class Team:
         self._starting = asyncio.Lock()
         self._started = False
         self.warm = parts.warm
+        self.models = parts.models
+        self.secrets = parts.secrets
 
     async def start(self) -> None:
         """Make ready what calls of models go through; again is no harm."""

@@ -141,6 +141,8 @@ class Role(_Part):
     """The role that is asked when this one is unavailable."""
     knowledge: Text | None = None
     """Folder of the handbook that `retrieval` reads."""
+    turns: Annotated[int, Field(strict=True, ge=1, le=1000)] = 80
+    """How often it may call its model for one task, for execution."""
     capacity: Annotated[int, Field(strict=True, ge=1, le=100)] = 1
     """How many tasks or questions it takes at a time."""
     aliases: tuple[Name, ...] = ()
@@ -166,6 +168,8 @@ class Budget(_Part):
     """For the whole service and day (UTC)."""
     person: Money | None = 20.0
     """For what one person sets off in a day (UTC)."""
+    task: Money | None = 5.0
+    """For one run of an execution task."""
 
 
 class ModelPrice(_Part):
@@ -230,6 +234,22 @@ class HumanLoadRule(_Part):
     """New questions a day (UTC)."""
 
 
+class ScopesRule(_Part):
+    """Whom the scope file binds."""
+
+    people: bool = False
+    """Whether `baron/scope` holds people's pull requests against it, too."""
+    allow_for: Duration = "7d"
+    """How long `/allow` holds."""
+
+
+class ReviewRule(_Part):
+    """How @degaulle reviews."""
+
+    findings: Annotated[int, Field(strict=True, ge=0, le=50)] = 10
+    """The most lines of a pull request that one review comments on."""
+
+
 class Baron(_Part):
     """`baron.yaml`: how @baron behaves on an issue."""
 
@@ -237,3 +257,7 @@ class Baron(_Part):
     """A comment for every question, only for what came of them, or the status alone."""
     questions: Questions = Questions()
     human_load: HumanLoadRule = HumanLoadRule()
+    approval: Literal["go", "auto"] = "go"
+    """Whether a person says `/go` before tasks are done."""
+    scopes: ScopesRule = ScopesRule()
+    review: ReviewRule = ReviewRule()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,7 +78,7 @@ async def commit(
     kept: Sequence[Change],
     message: str,
     author: Author,
-    trailers: Mapping[str, str],
+    trailers: Sequence[tuple[str, str]],
 ) -> str | None:
     """Commit the base with the kept changes and nothing else; None if the branch has that already.
 
@@ -151,8 +151,8 @@ async def _committed(
     return (await mirror.run(*asked, given=given, env=env)).decode().strip()
 
 
-def _worded(message: str, trailers: Mapping[str, str]) -> str:
-    lines = [f"{name}: {' '.join(value.split())}" for name, value in trailers.items()]
+def _worded(message: str, trailers: Sequence[tuple[str, str]]) -> str:
+    lines = [f"{name}: {' '.join(value.split())}" for name, value in trailers]
     text = message.replace("\0", "").strip() or "No message"
     return "\n\n".join(filter(None, (text, "\n".join(lines)))) + "\n"
 

@@ -34,8 +34,14 @@ class FeatureState(StrEnum):
     """Only people can go on."""
     WRITING = "writing"
     """Everything is settled, and the specification is being committed."""
+    PLANNED = "planned"
+    """The documents are on their branch; a person says `/go`."""
+    BUILDING = "building"
+    """Tasks are being done."""
+    REVIEW = "review"
+    """The pull request is complete and waits to be merged."""
     DONE = "done"
-    """The specification is on its branch."""
+    """The pull request was merged."""
     STOPPED = "stopped"
     """The label was removed or the issue closed; it goes on when that is undone."""
     GONE = "gone"
@@ -45,6 +51,8 @@ class FeatureState(StrEnum):
 
 
 RESTING = frozenset({FeatureState.STOPPED, FeatureState.GONE})
+SPECIFIED = frozenset({FeatureState.PLANNED, FeatureState.BUILDING, FeatureState.REVIEW})
+"""The documents stand, and the pull request is not merged yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,22 @@ class Feature:
     """Which budget keeps models from being asked; empty for none."""
     paused_at: str = ""
     """Since when all clocks stand still; ISO 8601, UTC."""
+    listed: int = 0
+    """The revision of the documents that its tasks were read from."""
+    unread: tuple[str, ...] = ()
+    """What in tasks.md could not be read, with its line."""
+    approved_by: str = ""
+    """Who said `/go`; `auto` where the repository wants nobody to."""
+    offered: bool = False
+    """There is a comment for tasks that wait for anybody."""
+    pull: int = 0
+    """The number of its pull request; 0 for none."""
+    head: str = ""
+    """The newest commit that we put on its branch."""
+    reviewed: str = ""
+    """The commit of the pull request that was reviewed last."""
+    blocked: bool = False
+    """That review found what must not be merged."""
 
     @property
     def spec(self) -> TypeSpec:

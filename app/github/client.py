@@ -7,8 +7,10 @@ what is to be done again is decided in `app.perform`, after a look.
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
@@ -18,12 +20,15 @@ from githubkit import AppAuthStrategy, GitHub, TokenAuthStrategy
 from githubkit.cache import MemCacheStrategy
 
 from app.features.model import Place
+from app.github import graphql
 from app.github.calls import GitHubError, ask, send
 from app.settings import Settings
 
 __all__ = ["AppClient", "GitHubError", "RepoClient"]
 
 TIMEOUT = 15.0
+_TOKEN_SPARE = 600.0
+"""Seconds that a token must still be good for: a push may take minutes."""
 _ROLES = ("none", "read", "triage", "write", "maintain", "admin")
 
 
@@ -64,6 +69,7 @@ class AppClient:
         self._app_id = settings.github_app_id
         self._installations: dict[int, GitHub[Any]] = {}
         self._found: dict[str, int] = {}
+        self._tokens: dict[str, tuple[str, float]] = {}
         self._slug = ""
 
     async def slug(self) -> str:
@@ -99,6 +105,32 @@ class AppClient:
             auth = self._github.auth.as_installation(installation)
             self._installations[installation] = self._github.with_auth(auth)
         return RepoClient(self._installations[installation], place.repo)
+
+    async def git_token(self, repo: str) -> str:
+        """A token for git in one repository, and for nothing else. Raises `GitHubError`.
+
+        Workflow files want a right of their own; without it everything else can be pushed.
+        """
+        held = self._tokens.get(repo)
+        if held and held[1] > time.time() + _TOKEN_SPARE:
+            return held[0]
+        path = f"/app/installations/{await self.installation_of(repo)}/access_tokens"
+        wanted = {"repositories": [repo.partition("/")[2]]}
+        rights = {"contents": "write", "workflows": "write"}
+        try:
+            found = await self.request("POST", path, json={**wanted, "permissions": rights})
+        except GitHubError as error:
+            if error.status != 422:
+                raise
+            del rights["workflows"]
+            found = await self.request("POST", path, json={**wanted, "permissions": rights})
+        until = datetime.fromisoformat(str(found["expires_at"]).replace("Z", "+00:00"))
+        self._tokens[repo] = (str(found["token"]), until.timestamp())
+        return str(found["token"])
+
+    def forget_token(self, repo: str) -> None:
+        """It was refused: the next one is new."""
+        self._tokens.pop(repo, None)
 
     async def text(self, place: Place, repo: str, path: str) -> str | None:
         """A file on a repository's default branch; None if it is not there or not shown to us.
@@ -154,6 +186,24 @@ class RepoClient:
     async def call(self, method: str, path: str, **kwargs: Any) -> Any:
         """A call below `/repos/{owner}/{name}`; returns the JSON of the answer, or None."""
         return await ask(self._github, method, self._root + path, **kwargs)
+
+    @property
+    def owner(self) -> str:
+        """Whose repository it is: an organisation, or a person."""
+        return self._repo.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The repository's name without its owner."""
+        return self._repo.partition("/")[2]
+
+    async def graphql(self, query: str, variables: dict[str, Any]) -> dict[str, Any]:
+        """A GraphQL call; returns its `data`.
+
+        An error in the answer becomes a `GitHubError` with the status that REST would give: 404
+        for NOT_FOUND, 403 for FORBIDDEN, 429 for RATE_LIMITED, otherwise 422.
+        """
+        return await graphql.run(self._github, query, variables)
 
     async def pages(self, path: str, **params: Any) -> list[Any]:
         """All pages of a list, at a hundred a page."""

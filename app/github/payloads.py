@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,9 @@ from app.events import (
     Labeled,
     Person,
     PullChanged,
+    PullClosed,
+    Pushed,
+    PushedCommit,
     Reopened,
     Unlabeled,
     Vanished,
@@ -23,9 +27,15 @@ from app.features.model import Place
 USED = {
     "issues": {"labeled", "unlabeled", "closed", "reopened", "deleted", "transferred"},
     "issue_comment": {"created", "edited"},
-    "pull_request": {"opened", "synchronize", "reopened", "edited"},
+    "pull_request": {
+        *("opened", "synchronize", "reopened", "edited", "ready_for_review", "closed"),
+    },
+    "push": {"feature"},
 }
 """The events, and of each the actions, that we act on; the rest is stored and ignored."""
+_FEATURE_BRANCH = re.compile(r"refs/heads/(\d{3,12})-[a-z0-9-]+\Z")
+_PATHS = 500
+"""Paths of a push that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,17 @@ def envelope(event: str, payload: Any) -> Envelope:
     data = _map(payload)
     repo = _int(_map(data.get("repository")).get("id"))
     issue = _int(_map(data.get("issue")).get("number"))
-    return Envelope(event, _text(data.get("action")), repo or None, issue or None)
+    action = _text(data.get("action"))
+    if event == "push":  # GitHub names no action: most pushes are nothing to us
+        issue = _issue_of(_text(data.get("ref")))
+        action = "feature" if issue else ""
+    return Envelope(event, action, repo or None, issue or None)
+
+
+def _issue_of(ref: str) -> int:
+    """The issue that the name of a feature's branch begins with; 0 for any other branch."""
+    found = _FEATURE_BRANCH.match(ref)
+    return int(found[1]) if found else 0
 
 
 def _person(value: Any) -> Person:
@@ -104,6 +124,8 @@ def read_event(event: str, guid: str, payload: Any) -> GitHubEvent | None:
     data = _map(payload)
     if event == "pull_request":
         return _pull_event(guid, data)
+    if event == "push":
+        return _push_event(guid, data)
     issue = _issue(data)
     sender = _person(data.get("sender"))
     if issue is None or not sender.login:
@@ -130,8 +152,43 @@ def _pull_event(guid: str, data: Mapping[str, Any]) -> GitHubEvent | None:
         return None
     if data.get("action") == "edited" and not _map(data.get("changes")).get("base"):
         return None  # a new title changes nothing that is checked; another base does
+    issue = replace(issue, pull_request=True)
+    branch = _own_branch(pull)
+    if data.get("action") == "closed":
+        return PullClosed(guid, sender, issue, branch, pull.get("merged") is True, head)
     base = _text(_map(pull.get("base")).get("sha"))
-    return PullChanged(guid, sender, replace(issue, pull_request=True), head, base)
+    draft, again = pull.get("draft") is True, data.get("action") == "reopened"
+    return PullChanged(guid, sender, issue, head, base, branch, draft, again)
+
+
+def _own_branch(pull: Mapping[str, Any]) -> str:
+    """The head's branch; empty for one of a fork, which is somebody else's."""
+    head, base = _map(pull.get("head")), _map(pull.get("base"))
+    theirs, ours = _map(head.get("repo")).get("id"), _map(base.get("repo")).get("id")
+    return _text(head.get("ref")) if theirs == ours else ""
+
+
+def _push_event(guid: str, data: Mapping[str, Any]) -> Pushed | None:
+    """Commits on a feature's branch; a deleted one has none."""
+    number = _issue_of(_text(data.get("ref")))
+    issue = _issue({**data, "issue": {"number": number}})
+    sender = _person(data.get("sender"))
+    if issue is None or not sender.login or data.get("deleted") is True:
+        return None
+    listed = data.get("commits")
+    commits = tuple(_pushed(_map(one)) for one in (listed if isinstance(listed, list) else []))
+    branch = _text(data.get("ref")).removeprefix("refs/heads/")
+    return Pushed(guid, sender, issue, branch, _text(data.get("after")), commits)
+
+
+def _pushed(commit: Mapping[str, Any]) -> PushedCommit:
+    paths: list[str] = []
+    for name in ("added", "modified", "removed"):
+        listed = commit.get(name)
+        paths += [_text(path) for path in (listed if isinstance(listed, list) else [])]
+    author = _text(_map(commit.get("author")).get("username"))
+    said = _text(commit.get("message"))[:5000]
+    return PushedCommit(_text(commit.get("id")), said, author, tuple(paths[:_PATHS]))
 
 
 def _issue_event(

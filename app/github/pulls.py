@@ -27,13 +27,25 @@ async def read_pull(client: RepoClient, event: PullChanged, *, ours: bool) -> Pu
     number = event.issue.place.number
     files = await client.pages(f"/pulls/{number}/files")
     listed = await client.pages(f"/pulls/{number}/commits")
+    return await read_head(client, event.base, ours=ours, files=files, listed=listed)
+
+
+async def read_head(
+    client: RepoClient,
+    base: str,
+    *,
+    ours: bool,
+    files: list[dict[str, Any]],
+    listed: list[dict[str, Any]],
+) -> Pull:
+    """The same from files and commits that were listed already. Raises `GitHubError`."""
     complete = len(files) < MOST_FILES and len(listed) < MOST_COMMITS
     pull = Pull(names(files), tuple(map(_commit, listed)), None, ours, complete)
     if not is_by_agents(pull):
         return pull
-    if event.base:
-        pull = replace(pull, scopes=await client.text_at(SCOPE_FILE, event.base))
-    if len({commit.agents for commit in pull.commits}) == 1:
+    if base:
+        pull = replace(pull, scopes=await client.text_at(SCOPE_FILE, base))
+    if len({(commit.agents, commit.person) for commit in pull.commits}) == 1:
         whole = replace(pull.commits[0], paths=pull.paths)
         return replace(pull, commits=(whole,))
     if len(pull.commits) > _ONE_BY_ONE:
@@ -50,7 +62,10 @@ def names(files: list[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def _commit(listed: dict[str, Any]) -> Commit:
-    return Commit(str(listed["sha"]), agents_in(str(listed.get("commit", {}).get("message", ""))))
+    who = listed.get("author") or {}
+    person = str(who.get("login") or "") if who.get("type") == "User" else ""
+    message = str((listed.get("commit") or {}).get("message", ""))
+    return Commit(str(listed["sha"]), agents_in(message), person=person)
 
 
 async def _touched(client: RepoClient, sha: str) -> tuple[str, ...]:

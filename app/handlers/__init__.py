@@ -18,9 +18,15 @@ from app.events import (
     Labeled,
     Notified,
     PullChanged,
+    PullClosed,
+    PullShown,
+    Pushed,
     QuestionAsked,
     QuestionsGenerated,
     Reopened,
+    Reviewed,
+    TaskLanded,
+    TaskRan,
     ToPeople,
     Unlabeled,
     Vanished,
@@ -31,10 +37,13 @@ from app.handlers import (
     comments,
     lifecycle,
     outlets,
+    proposals,
     pulls,
     requests,
+    reviewing,
     start,
     suggestions,
+    tasking,
     writing,
 )
 from app.handlers.facts import Facts
@@ -57,6 +66,10 @@ def handle(event: Event, facts: Facts) -> list[Action]:
             return comments.commented(event, facts)
         case PullChanged():
             return pulls.changed(event, facts)
+        case PullClosed():
+            return proposals.closed(event, facts)
+        case Pushed():
+            return tasking.pushed(event, facts)
         case QuestionsGenerated():
             return start.generated(event, facts)
         case AgentAnswered():
@@ -75,6 +88,14 @@ def handle(event: Event, facts: Facts) -> list[Action]:
             return writing.documents(event, facts)
         case FilesCommitted():
             return writing.committed(event, facts)
+        case TaskRan():
+            return tasking.ran(event, facts)
+        case TaskLanded():
+            return tasking.landed(event, facts)
+        case PullShown():
+            return proposals.shown(event, facts)
+        case Reviewed():
+            return reviewing.reviewed(event, facts)
         case EffectFailed():
             return writing.failed(event, facts)
         case _:

@@ -10,6 +10,7 @@ from app.handlers import people
 from app.handlers.clocks import rungs_of, stamp, stopped, wound
 from app.handlers.escalating import BARON, admit, escalate
 from app.handlers.inquiring import inquiry
+from app.handlers.reopening import reopen_tasks
 from app.handlers.specifying import write_specification
 from app.handlers.turn import Turn
 from app.questions import dependencies, topics
@@ -237,6 +238,7 @@ def settle(
     )
     if before and before != answer:
         _reopen_what_rests_on(turn, question.number)
+        reopen_tasks(turn, question.name)
 
 
 _UNTOUCHED = frozenset({QuestionState.PENDING, QuestionState.CANCELLED})
@@ -255,6 +257,7 @@ def _reopen_what_rests_on(turn: Turn, number: int) -> None:
             who = question.settled_by or question.source
             added = (*added, Added(who, f"Earlier: {question.answer}"))
         turn.record("reopened", BARON, question, because=because, answer=question.answer)
+        reopen_tasks(turn, question.name)
         question = turn.question(resting) or question
         turn.put(
             replace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import assert_never
 
-from app.actions import Action, React, ShowComment
+from app.actions import Action, ShowComment
 from app.commands import (
     Allow,
     Answer,
@@ -42,9 +42,9 @@ from app.commands import (
 )
 from app.events import Commented
 from app.features.model import FeatureState
-from app.features.types import BY_LABEL
 from app.handlers import (
     ask,
+    assign,
     chat,
     chatting,
     config,
@@ -52,16 +52,19 @@ from app.handlers import (
     context,
     correct,
     delegate,
+    go,
     halting,
     help,
     offers,
     questions,
+    reviewing,
     route,
     status,
     why,
 )
 from app.handlers.asking import advance
 from app.handlers.drawing import draw
+from app.handlers.elsewhere import react, reply_key, without_feature
 from app.handlers.facts import Facts, Permission
 from app.handlers.outcome import Outcome, refusal
 from app.handlers.turn import Turn
@@ -79,15 +82,15 @@ def commented(event: Commented, facts: Facts) -> list[Action]:
     if not (parsed.commands or parsed.errors):
         return _plain(event, facts)
     if _is_stranger(event, facts):
-        return [] if facts.quiet else [_react(event, facts, "confused")]
+        return [] if facts.quiet else [react(event, facts, "confused")]
     if facts.feature is None or _nothing_here(facts, parsed):
-        return _without_feature(event, facts, parsed)
+        return without_feature(event, facts, parsed)
     if facts.feature.state is FeatureState.GONE:
         return []
     if facts.quiet:
         return []
     turn = Turn(facts, facts.feature)
-    turn.do(_react(event, facts, "eyes"))
+    turn.do(react(event, facts, "eyes"))
     outcomes = [_carry_out(turn, located.command, event) for located in parsed.commands]
     if any(outcome.changed for outcome in outcomes):
         if turn.feature.state is not FeatureState.STOPPED:
@@ -110,18 +113,20 @@ def _plain(event: Commented, facts: Facts) -> list[Action]:
     """Text without a command: a turn of an open conversation, or perhaps an answer."""
     if facts.feature is None or event.before is not None or not facts.questions or facts.quiet:
         return []
+    if event.issue.pull_request:
+        return []  # nobody is asked there
     turn = Turn(facts, facts.feature)
     login = event.sender.login
     talking = next((q for q in turn.questions if q.chat_with == login), None)
     if talking is not None:
         if len(talking.chat) >= chatting.LONGEST or turn.feature.state is FeatureState.STOPPED:
             return []
-        turn.do(_react(event, facts, "eyes"))
+        turn.do(react(event, facts, "eyes"))
         chatting.say(turn, talking, login, event.body, event.comment_id)
         return turn.actions()
     said = offers.offer(turn, event)
     if said:
-        key = _reply_key(event)
+        key = reply_key(event)
         body = replies.reply([said], feature=str(turn.place), key=key)
         turn.do(ShowComment(key, turn.feature.id, turn.place, body))
     return turn.actions()
@@ -169,56 +174,6 @@ def _is_stranger(event: Commented, facts: Facts) -> bool:
     )
 
 
-def _react(event: Commented, facts: Facts, content: str) -> React:
-    """A reaction on the comment; after an edit the same one may be due again, and costs nothing."""
-    feature = facts.feature.id if facts.feature and facts.feature.run else None
-    key = f"react:{event.issue.place.repo_id}:{event.comment_id}:{content}"
-    return React(key, feature, event.issue.place, content, event.comment_id)
-
-
-def _reply_key(event: Commented) -> str:
-    """One reply to a comment, however often that is edited."""
-    return f"reply:{event.issue.place.repo_id}:{event.comment_id}"
-
-
-_OURS = (Confirm, Correct, Context, Chat, Ask, Answer, Questions, Why, Status, Config, Help)
-"""Commands that no other bot is likely to be meant with."""
-
-
-def _without_feature(event: Commented, facts: Facts, parsed: Parsed) -> list[Action]:
-    """Other bots have commands, too: without a feature only what is clearly ours is answered."""
-    on_pull = event.issue.pull_request
-    commands = [
-        located.command
-        for located in parsed.commands
-        if located.addressed or (isinstance(located.command, _OURS) and not on_pull)
-    ]
-    errors = [error for error in parsed.errors if error.addressed]
-    if facts.quiet or not (commands or errors):
-        return []
-    outcomes = [_outside(command, facts) for command in commands]
-    actions: list[Action] = [_react(event, facts, "eyes")]
-    said = [replies.not_understood(error.line, error.reason) for error in errors]
-    said += list(dict.fromkeys(outcome.said for outcome in outcomes if outcome.said))
-    bad = bool(errors) or any(outcome.refused for outcome in outcomes)
-    actions.append(_react(event, facts, "confused" if bad else "+1"))
-    if said:
-        place, key = event.issue.place, _reply_key(event)
-        body = replies.reply(said, feature=str(place), key=key)
-        actions.append(ShowComment(key, None, place, body))
-    return actions
-
-
-def _outside(command: Command, facts: Facts) -> Outcome:
-    match command:
-        case Help():
-            return help.help()
-        case Config():
-            return config.config(facts)
-        case _:
-            return refusal(command.name, replies.no_feature(BY_LABEL))
-
-
 def _carry_out(turn: Turn, command: Command, event: Commented) -> Outcome:
     """What happens on `/x`?"""
     match command:
@@ -256,13 +211,27 @@ def _carry_out(turn: Turn, command: Command, event: Commented) -> Outcome:
             return config.config(turn.facts)
         case Help():
             return help.help()
-        case (
-            Retro() | Learn() | Secretary() | Plan() | Tasks() | Go() | Assign() | Allow()
-            | Review() | Apply()
-        ):  # fmt: skip
+        case Plan():
+            return go.plan(turn, command)
+        case Tasks():
+            return go.show_tasks(turn, command)
+        case Go():
+            return go.go(turn, command, event)
+        case Assign():
+            return assign.assign(turn, command, event)
+        case Review():
+            return _review(turn, event)
+        case Retro() | Learn() | Secretary() | Allow() | Apply():
             return refusal(command.name, replies.not_available())
         case _:
             assert_never(command)
+
+
+def _review(turn: Turn, event: Commented) -> Outcome:
+    outcome, wanted = reviewing.review(turn.facts, event)
+    if wanted is not None:
+        turn.do(wanted)
+    return outcome
 
 
 def _answer(turn: Turn, event: Commented, parsed: Parsed, outcomes: list[Outcome]) -> None:
@@ -275,8 +244,8 @@ def _answer(turn: Turn, event: Commented, parsed: Parsed, outcomes: list[Outcome
                 "refused", f"@{event.sender.login}", command=located.command.name, why=outcome.said
             )
     bad = bool(parsed.errors) or any(outcome.refused for outcome in outcomes)
-    turn.do(_react(event, turn.facts, "confused" if bad else "+1"))
+    turn.do(react(event, turn.facts, "confused" if bad else "+1"))
     if said:
-        key = _reply_key(event)
+        key = reply_key(event)
         body = replies.reply(said, feature=str(turn.place), key=key)
-        turn.do(ShowComment(key, turn.feature.id, turn.place, body))
+        turn.do(ShowComment(key, turn.feature.id, event.issue.place, body))

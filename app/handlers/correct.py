@@ -10,7 +10,6 @@ from app.events import Commented
 from app.features.model import Added, Question
 from app.handlers.asking import settle
 from app.handlers.outcome import (
-    DONE,
     Outcome,
     find,
     may_settle,
@@ -18,9 +17,11 @@ from app.handlers.outcome import (
     refusal,
     waits_for_a_person,
 )
+from app.handlers.reopening import resting_on
 from app.handlers.turn import Turn
 from app.questions.model import QuestionState
 from app.texts import replies
+from app.texts.rests import rests_reply
 from app.texts.safe import visible
 
 _LETTER = re.compile(r"[A-Za-z][.):]?")
@@ -49,8 +50,10 @@ def correct(turn: Turn, command: Correct | Answer, event: Commented) -> Outcome:
     _record(turn, question, "correct", answer, event)
     question = turn.question(question.number) or question
     login = event.sender.login
+    changed = question.answer and question.answer != answer
+    said = rests_reply(question.name, resting_on(turn, question.name)) if changed else ""
     settle(turn, question, QuestionState.CORRECTED, answer=answer, source=f"@{login}", by=login)
-    return DONE
+    return Outcome(said, changed=True)
 
 
 def _record(turn: Turn, question: Question, action: str, answer: str, event: Commented) -> None:

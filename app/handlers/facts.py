@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Protocol
 
+from app.features.dispatch import ExecutionTask, Planned
 from app.features.model import Feature, Question
 from app.questions.calendars import ALWAYS, Calendar
 from app.questions.caps import NO_CAPS, Caps
@@ -80,6 +81,20 @@ class Policy:
     """How long a settled question is shown by `/questions`."""
     remind: int = 50
     """Per cent of the time after which whoever is asked is reminded; 0 never."""
+    executors: frozenset[str] = frozenset()
+    """Execution roles that something here can do the tasks of."""
+    approval: str = "go"
+    """`go`: a person approves the tasks; `auto`: nobody has to."""
+    turns: Mapping[str, int] = field(default_factory=dict)
+    """Execution role → how often it may call its model for one task."""
+    findings: int = 10
+    """How many lines of a pull request a review comments on."""
+    reviewer: bool = False
+    """Whether @degaulle has a model."""
+    people_scopes: bool = False
+    """Whether the scope file binds people, too."""
+    allow_for: timedelta = timedelta(days=7)
+    """How long `/allow` holds."""
     hooks: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Webhook that is told what happens → the types it wants; none means all."""
     explained: str = ""
@@ -124,6 +139,19 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """A pull request as it is now."""
+
+    sha: str
+    base: str = ""
+    """The commit of the base branch."""
+    branch: str = ""
+    """Of the head, in this repository; empty for one in a fork."""
+    draft: bool = False
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """`permission` is the sender's; `next_seq` the number of the next log entry."""
 
@@ -133,6 +161,9 @@ class Facts:
     permission: Permission = Permission.NONE
     feature: Feature | None = None
     questions: tuple[Question, ...] = field(default_factory=tuple)
+    tasks: tuple[ExecutionTask, ...] = ()
+    planned: Planned | None = None
+    """The documents on the feature's branch, if they are needed for this event."""
     next_seq: int = 1
     teams: frozenset[str] = frozenset()
     """Those of the asked teams, as `owner/slug`, that the sender is a member of."""
@@ -148,5 +179,7 @@ class Facts:
     """What is wrong with the configuration a pull request brings; None if it brings none."""
     pull: Pull | None = None
     """What a pull request changes, if the event is about one."""
+    head: Head | None = None
+    """The pull request, if a command is about one."""
     quiet: bool = False
     """The sender has had enough attention for now: no reaction and no reply to them."""

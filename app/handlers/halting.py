@@ -7,8 +7,10 @@ from dataclasses import replace
 from app.actions import DropAgentWork
 from app.commands import Pause, Resume, Retry, Stop
 from app.events import Commented
-from app.features.model import FeatureState, Question
+from app.features.dispatch import TaskState
+from app.features.model import SPECIFIED, FeatureState, Question
 from app.handlers.asking import ask
+from app.handlers.assign import retry_failed, retry_task, stop_task
 from app.handlers.clocks import stopped
 from app.handlers.generating import generate_again
 from app.handlers.lifecycle import halt, resume
@@ -61,11 +63,14 @@ def stop(turn: Turn, command: Stop, event: Commented) -> Outcome:
     if refused := triage_only(turn, "stop"):
         return refused
     if command.task is not None:
-        return refusal("stop", replies.not_available())
+        return stop_task(turn, command.task, event)
     if command.question is None:
         halt(turn, login, f"{login} said `/stop`; `/resume` goes on after all")
         turn.add(DropAgentWork(turn.feature.id))
         turn.update(drafted="")  # what was being written is not coming any more
+        for task in turn.tasks:
+            if task.state is TaskState.RUNNING:  # done anew if it goes on after all
+                turn.put_task(replace(task, state=TaskState.WAITING))
         for asking in turn.questions:
             if asking.state is QuestionState.ASKING:  # asked anew if it goes on after all
                 fresh = replace(stopped(asking), state=QuestionState.PENDING)
@@ -90,7 +95,7 @@ def stop(turn: Turn, command: Stop, event: Commented) -> Outcome:
 def retry(turn: Turn, command: Retry, event: Commented) -> Outcome:
     """Ask the agents of a question again, or try again what failed last."""
     if command.task is not None:
-        return refusal("retry", replies.not_available())
+        return retry_task(turn, command.task, event)
     if command.question is not None:
         return _retry_question(turn, command, event)
     if refused := triage_only(turn, "retry"):
@@ -102,7 +107,9 @@ def retry(turn: Turn, command: Retry, event: Commented) -> Outcome:
         for question in unpaid:
             ask(turn, turn.put(_afresh(turn.question(question.number) or question)))
         return DONE
-    if turn.feature.unwritten and turn.feature.state is FeatureState.DONE:
+    if retry_failed(turn, event):
+        return DONE
+    if turn.feature.unwritten and turn.feature.state in SPECIFIED:
         turn.record("human", f"@{event.sender.login}", action="retry", comment=event.comment_id)
         turn.update(unwritten="", drafted="")
         write_specification(turn)

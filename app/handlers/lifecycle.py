@@ -15,6 +15,7 @@ from app.handlers.clocks import shifted, stamp
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts
 from app.handlers.generating import generate_again
+from app.handlers.planning import stand
 from app.handlers.turn import Turn
 from app.questions.model import QuestionState
 
@@ -95,7 +96,7 @@ def resume(turn: Turn, who: str) -> None:
         if question.state is QuestionState.ANSWERED:
             judge_again(turn, question)
     if feature.written == feature.spec_revision and feature.written and _all_ended(turn):
-        turn.enter(FeatureState.DONE)
+        stand(turn)
     else:
         if feature.run == 0:
             turn.enter(FeatureState.NEW)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.actions import Action, Note, ShowCheck
 from app.events import PullChanged
 from app.handlers.facts import Facts, Wrong
+from app.handlers.reviewing import look
 from app.scopes.pulls import SCOPE_FILE, Judged, Pull, Trespass, is_by_agents, judge
 from app.texts import checks
 
@@ -19,6 +20,9 @@ def changed(event: PullChanged, facts: Facts) -> list[Action]:
         actions.append(_config(event, facts.proposed))
     if facts.pull is not None:
         actions.append(_scope(event, facts.pull))
+    feature = facts.feature
+    if feature is not None and feature.approved_by and event.branch == feature.branch:
+        actions.append(look(facts, event, feature))
     return actions
 
 

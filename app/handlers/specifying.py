@@ -10,6 +10,7 @@ from app.features.model import FeatureState
 from app.features.plan import plan
 from app.features.tasklist import tasklist
 from app.features.types import FeatureRequest
+from app.handlers.planning import stand
 from app.handlers.turn import Turn
 
 Files = tuple[tuple[str, str], ...]
@@ -20,10 +21,13 @@ def write_specification(turn: Turn) -> None:
     drafts = _drafts(turn)
     digest = _digest(drafts)
     feature = turn.feature
-    if turn.facts.policy.writer and digest == feature.drafted:
-        # It is written, or being written, also if it was paused meanwhile: not paid for twice.
-        done = feature.written == feature.spec_revision
-        turn.enter(FeatureState.DONE if done else FeatureState.WRITING)
+    if digest == feature.drafted and feature.written == feature.spec_revision:
+        if feature.state is not FeatureState.DONE:
+            stand(turn)
+        return
+    if digest == feature.drafted and turn.facts.policy.writer:
+        # It is being written, also if it was paused meanwhile: not paid for twice.
+        turn.enter(FeatureState.WRITING)
         return
     revision = feature.spec_revision + 1
     turn.update(state=FeatureState.WRITING, spec_revision=revision, problem="", drafted=digest)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from app.actions import Action, Effect, Record, SaveFeature, SaveQuestion
+from app.actions import Action, Effect, Record, SaveFeature, SaveQuestion, SaveTask
+from app.features.dispatch import ExecutionTask
 from app.features.model import Feature, FeatureState, Place, Question
 from app.handlers.facts import Facts, Load
 
@@ -19,6 +20,8 @@ class Turn:
         self.feature = feature
         self._questions_before = {question.number: question for question in facts.questions}
         self._questions = dict(self._questions_before)
+        self._tasks_before = {task.name: task for task in facts.tasks}
+        self._tasks = dict(self._tasks_before)
         self._seq = facts.next_seq
         self._records: list[Record] = []
         self._effects: dict[str, Effect] = {}
@@ -35,6 +38,28 @@ class Turn:
 
     def question(self, number: int) -> Question | None:
         return self._questions.get(number)
+
+    @property
+    def tasks(self) -> tuple[ExecutionTask, ...]:
+        """In the order of tasks.md."""
+        return tuple(sorted(self._tasks.values(), key=lambda task: task.place))
+
+    def task(self, name: str) -> ExecutionTask | None:
+        return self._tasks.get(name)
+
+    def put_task(self, task: ExecutionTask) -> ExecutionTask:
+        """Save a task, new or changed."""
+        self._tasks[task.name] = task
+        return task
+
+    def record_task(self, kind: str, actor: str, task: ExecutionTask, **data: Any) -> ExecutionTask:
+        """Write a log entry about a task, linked to the newest one about it."""
+        seq = self._seq
+        self._seq += 1
+        links = (task.entry,) if task.entry else ()
+        told = {"task": task.name, **data}
+        self._records.append(Record(self.feature.id, seq, kind, actor, None, told, links))
+        return self.put_task(replace(task, entry=seq))
 
     def load_of(self, who: str) -> Load:
         """What a person or team has to answer, with what this turn put to them."""
@@ -91,5 +116,10 @@ class Turn:
             SaveQuestion(self.feature.id, question)
             for number, question in sorted(self._questions.items())
             if question != self._questions_before.get(number)
+        ]
+        changed += [
+            SaveTask(self.feature.id, task)
+            for task in self.tasks
+            if task != self._tasks_before.get(task.name)
         ]
         return [*changed, *self._records, *self._others, *self._effects.values()]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from app.actions import Action
 from app.events import DocumentsWritten, EffectFailed, FilesCommitted
-from app.features.model import FeatureState
+from app.features.model import SPECIFIED, FeatureState
 from app.handlers.asking import BARON
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts
+from app.handlers.planning import list_tasks, stand
 from app.handlers.specifying import commit, still_fits, write_specification
 from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
@@ -31,8 +32,10 @@ def committed(event: FilesCommitted, facts: Facts) -> list[Action]:
         commit=event.commit,
         revision=event.revision,
     )
+    if facts.planned is not None and facts.planned.tasks is not None:
+        list_tasks(turn, facts.planned)
     if feature.state is FeatureState.WRITING:
-        turn.enter(FeatureState.DONE)
+        stand(turn)
     draw(turn)
     return turn.actions()
 
@@ -77,8 +80,13 @@ def failed(event: EffectFailed, facts: Facts) -> list[Action]:
     turn.record("failed", BARON, what=event.what, reason=event.reason)
     if event.what == "comment":
         return turn.actions()  # to draw it again would fail again
+    if event.what == "pull":
+        turn.update(problem=event.reason)
+        draw(turn)
+        return turn.actions()
     turn.update(drafted="")  # what was on its way is not coming
-    if event.what == "work" and feature.state not in {FeatureState.STOPPED, FeatureState.DONE}:
+    resting = {FeatureState.STOPPED, FeatureState.DONE, *SPECIFIED}
+    if event.what == "work" and feature.state not in resting:
         turn.update(state=FeatureState.FAILED, problem=event.reason)
     if feature.state is FeatureState.WRITING:
         turn.update(state=FeatureState.FAILED, problem=event.reason)

@@ -13,7 +13,8 @@ from app.playground.calls import Call, api
 from app.playground.deeds import Deeds
 from app.playground.errors import ApiError, invalid, not_found
 from app.playground.responses_pulls import check_json
-from app.playground.state import CheckRun, Json, Repo, now, visible
+from app.playground.state import Json, Repo, now, visible
+from app.playground.state_pulls import CheckRun
 
 CHECKS = ROOT + "/check-runs"
 ONE = CHECKS + "/{check:int}"

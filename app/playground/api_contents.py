@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.playground.api_git import ROOT, author_environment, resolve
+from app.playground.api_protection import protection
 from app.playground.box import in_thread
 from app.playground.calls import Call, api
 from app.playground.errors import ApiError, invalid, not_found
@@ -98,8 +99,7 @@ def _branch(call: Call, repo: Repo, name: str, sha: str) -> Json:
     return {
         "name": name,
         "commit": {"sha": sha, "url": f"{api_url}/commits/{sha}"},
-        "protected": False,
-        "protection": {"enabled": False},
+        **protection(repo, name),
         "protection_url": f"{api_url}/branches/{name}/protection",
     }
 

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from app.playground.box import Box, in_thread
+from app.playground.protection import KINDS, RULES, required
 from app.playground.sample import first_commit
 from app.playground.state import ROLES, Issue, Json, Repo, Role, User
 from app.playground.webhooks import Delivery
@@ -155,6 +156,16 @@ async def add_user(box: Box, data: Json) -> Json:
     return {"login": user.login, "id": user.id, "token": f"ghp_{user.login}"}
 
 
+async def require_checks(box: Box, data: Json) -> Json:
+    """Which checks a branch requires; `kind` says where that is written: `rules` or `classic`."""
+    repo = box.world.repo(*str(data["repo"]).split("/", 1))
+    kind, branch = str(data.get("kind") or RULES), str(data["branch"])
+    if repo is None or kind not in KINDS:
+        raise ValueError(f"give a repository that is there, and as kind {' or '.join(KINDS)}")
+    repo.required[kind, branch] = [str(name) for name in data["names"]]
+    return {"required": required(repo, branch)}
+
+
 async def state(box: Box, _: Json) -> Json:
     """All of it in short."""
     world = box.world
@@ -216,5 +227,6 @@ ROUTES = [
     Route("/_playground/deliveries/{id:int}", _switch(redeliver, 202), methods=["POST"]),
     Route("/_playground/repos", _switch(add_repo), methods=["POST"]),
     Route("/_playground/users", _switch(add_user), methods=["POST"]),
+    Route("/_playground/required-checks", _switch(require_checks), methods=["PUT"]),
     Route("/_playground/state", _switch(state)),
 ]

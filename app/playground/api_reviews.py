@@ -8,10 +8,11 @@ from starlette.routing import Route
 from app.playground.api_pulls import ONE, PULLS, pull_issue
 from app.playground.calls import Call, api
 from app.playground.deeds import Deeds
-from app.playground.deeds_pulls import line_comment, review
+from app.playground.deeds_pulls import check_lines, line_comment, review
 from app.playground.errors import invalid, not_found
 from app.playground.responses_pulls import pull_of, review_comment_json, review_json
-from app.playground.state import Issue, Repo, Review, ReviewComment, now, visible
+from app.playground.state import Issue, Json, Repo, now, visible
+from app.playground.state_pulls import Review, ReviewComment
 
 COMMENT = PULLS + "/comments/{comment:int}"
 
@@ -26,7 +27,9 @@ async def list_reviews(call: Call) -> Response:
 async def create_review(call: Call) -> Response:
     repo, data = call.repo(), await call.json()
     issue = pull_issue(call, repo)
-    made = review(Deeds(call.box, call.actor, repo), issue, data)
+    doer = Deeds(call.box, call.actor, repo)
+    await check_lines(doer, issue, data.get("comments") or [])
+    made = review(doer, issue, data)
     return call.reply(review_json(call.box, repo, issue, made))
 
 
@@ -75,11 +78,23 @@ async def create_comment(call: Call) -> Response:
     """A single comment, which GitHub counts as a review of its own."""
     repo, data = call.repo(), await call.json()
     issue, doer = pull_issue(call, repo), Deeds(call.box, call.actor, repo)
+    await check_lines(doer, issue, [data])
+    return _single(call, doer, issue, data)
+
+
+async def reply(call: Call) -> Response:
+    """An answer in the thread of the path's comment."""
+    repo, data = call.repo(), await call.json()
+    issue, doer = pull_issue(call, repo), Deeds(call.box, call.actor, repo)
+    return _single(call, doer, issue, {**data, "in_reply_to": call.number("comment")})
+
+
+def _single(call: Call, doer: Deeds, issue: Issue, data: Json) -> Response:
     pull = pull_of(issue)
     within = Review(call.box.world.new_id(), doer.who, "COMMENTED", "", pull.head_sha)
     comment = line_comment(doer, issue, data, within)
     pull.reviews.append(within)
-    return call.reply(review_comment_json(call.box, repo, issue, comment), 201)
+    return call.reply(review_comment_json(call.box, doer.repo, issue, comment), 201)
 
 
 def _comment(call: Call, repo: Repo) -> tuple[Issue, ReviewComment]:
@@ -123,6 +138,7 @@ ROUTES = [
     Route(ONE + "/reviews/{review:int}/dismissals", api(dismiss_review), methods=["PUT"]),
     Route(ONE + "/comments", api(list_comments), methods=["GET"]),
     Route(ONE + "/comments", api(create_comment), methods=["POST"]),
+    Route(ONE + "/comments/{comment:int}/replies", api(reply), methods=["POST"]),
     Route(COMMENT, api(one_comment), methods=["GET", "PATCH", "DELETE"]),
     Route(COMMENT + "/reactions", api(reactions), methods=["GET", "POST"]),
 ]

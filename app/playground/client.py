@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -45,6 +46,12 @@ class PlaygroundClient:
             found += answer.json()
             url = answer.links.get("next", {}).get("url")
         return found
+
+    def graphql(self, query: str, **variables: Any) -> dict[str, Any]:
+        """A GraphQL call: the answer, also one with errors. Raises `httpx.HTTPStatusError`."""
+        data = {"query": query, "variables": variables}
+        answer: dict[str, Any] = self.call("POST", f"{self.base_url}/api/graphql", json=data)
+        return answer
 
     # deeds
 
@@ -152,6 +159,16 @@ class PlaygroundClient:
     def add_user(self, login: str, role: str | None = None, **more: Any) -> None:
         """Make a user with a role in all repositories (`repo=`: in one; `role_name=`: custom)."""
         self.control("POST", "users", {"login": login, "role": role, **more})
+
+    def require_checks(
+        self, repo: str, branch: str, names: Sequence[str], kind: str = "rules"
+    ) -> None:
+        """Make checks required to merge into a branch; none with no names.
+
+        `kind` is where that is written: `rules` (a ruleset) or `classic` (branch protection).
+        """
+        data = {"repo": repo, "branch": branch, "names": list(names), "kind": kind}
+        self.control("PUT", "required-checks", data)
 
     def reset(self) -> None:
         """Everything as at the start."""

@@ -5,10 +5,18 @@ from __future__ import annotations
 from app.playground.box import in_thread
 from app.playground.deeds import Deeds
 from app.playground.errors import ApiError, invalid
-from app.playground.git_diff import merge_base, merged_tree
+from app.playground.git_diff import commentable, merge_base, merged_tree
+from app.playground.protection import obstacle
 from app.playground.refs import moved
-from app.playground.responses_pulls import pull_json, pull_of, review_comment_json, review_json
-from app.playground.state import Issue, Json, Pull, Review, ReviewComment, now
+from app.playground.responses_pulls import (
+    pull_json,
+    pull_of,
+    review_comment_json,
+    review_json,
+    thread_node,
+)
+from app.playground.state import Issue, Json, now
+from app.playground.state_pulls import Pull, Review, ReviewComment
 
 REVIEWS = {
     "APPROVE": ("APPROVED", "approved"),
@@ -78,9 +86,67 @@ def review(doer: Deeds, issue: Issue, data: Json) -> Review:
     return made
 
 
+def _thread(pull: Pull, comment: object) -> ReviewComment:
+    """The first comment of the thread that a comment belongs to: replies answer that one."""
+    for first, replies in pull.threads().items():
+        if any(one.id == comment for one in (first, *replies)):
+            return first
+    raise invalid("PullRequestReviewComment", "in_reply_to")
+
+
+async def check_lines(doer: Deeds, issue: Issue, notes: list[Json]) -> None:
+    """Raise 422 unless every comment is on a line that the pull request's diff shows."""
+    git, pull = doer.box.git(doer.repo), pull_of(issue)
+    notes = [note for note in notes if not note.get("in_reply_to")]
+    if not notes:
+        return
+    common = await in_thread(merge_base, git, pull.base_sha, pull.head_sha)
+    shown = await in_thread(commentable, git, common or pull.base_sha, pull.head_sha)
+    for note in notes:
+        path, side = str(note.get("path") or ""), str(note.get("side") or "RIGHT")
+        if (path, side) not in shown:
+            raise ApiError(422, "Unprocessable Entity", ["Path could not be resolved"])
+        line = note.get("line") or note.get("position")
+        if line is not None and line not in shown[path, side]:
+            raise ApiError(422, "Unprocessable Entity", ["Line could not be resolved"])
+
+
+def set_draft(doer: Deeds, issue: Issue, draft: bool) -> None:
+    """Make it a draft, or ready for review: its author, or write and up."""
+    doer.need("write", issue.user)
+    pull = pull_of(issue)
+    if issue.state != "open":
+        raise ApiError(422, "Pull request is closed")
+    if pull.draft == draft:
+        return
+    pull.draft = draft
+    doer.note(issue, "convert_to_draft" if draft else "ready_for_review")
+    doer.tell_issue(issue, "converted_to_draft" if draft else "ready_for_review")
+
+
+def set_resolved(doer: Deeds, issue: Issue, first: ReviewComment, resolved: bool) -> None:
+    """Resolve a thread, or take that back: the pull request's author, or write and up."""
+    doer.need("write", issue.user)
+    if first.resolved == resolved:
+        return
+    first.resolved = resolved
+    box, repo = doer.box, doer.repo
+    comments = [first, *pull_of(issue).threads()[first]]
+    thread = {
+        "node_id": thread_node(first),
+        "comments": [review_comment_json(box, repo, issue, one) for one in comments],
+    }
+    about = pull_json(box, repo, issue)
+    action = "resolved" if resolved else "unresolved"
+    doer.tell("pull_request_review_thread", action, thread=thread, pull_request=about)
+
+
 def line_comment(doer: Deeds, issue: Issue, data: Json, within: Review) -> ReviewComment:
     """Comment on a line, as a part of a review."""
     pull = pull_of(issue)
+    above = _thread(pull, data["in_reply_to"]) if data.get("in_reply_to") else None
+    if above is not None:
+        data = {**data, "path": above.path, "line": above.line, "side": above.side}
     if not data.get("body") or not data.get("path"):
         raise invalid("PullRequestReviewComment", "path", "missing_field")
     line = data.get("line") or data.get("position")
@@ -93,7 +159,7 @@ def line_comment(doer: Deeds, issue: Issue, data: Json, within: Review) -> Revie
         str(data.get("commit_id") or pull.head_sha),
         within.id,
         str(data.get("side") or "RIGHT"),
-        data.get("in_reply_to"),
+        above.id if above else None,
     )
     pull.comments.append(comment)
     shown = review_comment_json(doer.box, doer.repo, issue, comment)
@@ -108,6 +174,9 @@ async def merge(doer: Deeds, issue: Issue, data: Json) -> str:
     box, repo, pull = doer.box, doer.repo, pull_of(issue)
     if issue.state != "open" or pull.draft:
         raise ApiError(405, "Pull Request is not mergeable")
+    hindrance = obstacle(repo, pull)
+    if hindrance is not None:
+        raise ApiError(405, hindrance)
     if data.get("sha") not in (None, pull.head_sha):
         raise ApiError(409, "Head branch was modified. Review and try the merge again.")
     git, name = box.git(repo), f"refs/heads/{pull.base}"

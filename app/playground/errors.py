@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.playground.state import Json
 
 DOCS = "https://docs.github.com/rest"
@@ -10,7 +12,7 @@ DOCS = "https://docs.github.com/rest"
 class ApiError(Exception):
     """Ends a request with a status and GitHub's body for it."""
 
-    def __init__(self, status: int, message: str, errors: list[Json] | None = None) -> None:
+    def __init__(self, status: int, message: str, errors: list[Any] | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.message = message

@@ -1,4 +1,4 @@
-"""Faults on demand, and the log of all writes; as ASGI middleware around the REST API."""
+"""Faults on demand, and the log of all writes; as ASGI middleware around the API."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from app.playground.state import Json, hide_seconds
 
 KINDS = ("reset", "timeout", "500", "502", "403-secondary", "404", "404-for-a-while", "slow")
 API = "/api/v3"
+GRAPHQL = ("/api/graphql", "/graphql")
+"""Besides `/api/v3/graphql`: where Enterprise and github.com have it."""
 _SECONDARY = (
     "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 )
@@ -108,7 +110,7 @@ class Faults:
 
 
 class FaultMiddleware:
-    """Logs REST writes and makes planned faults happen."""
+    """Logs the API's writes and makes planned faults happen."""
 
     def __init__(self, app: ASGIApp, faults: Faults) -> None:
         self.app = app
@@ -116,10 +118,11 @@ class FaultMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        if scope["type"] != "http" or not scope["path"].startswith(API + "/"):
+        path = _api_path(scope["path"]) if scope["type"] == "http" else None
+        if path is None:
             await self.app(scope, receive, send)
             return
-        method, path = scope["method"], scope["path"].removeprefix(API)
+        method = scope["method"]
         struck = self.faults.strike(method, path)
         if method in ("GET", "HEAD") and not struck:
             await self.app(scope, receive, send)
@@ -217,6 +220,13 @@ class _Exchange:
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         transport.abort()
         await asyncio.sleep(0.05)
+
+
+def _api_path(path: str) -> str | None:
+    """A path of the API without what is before it; None for a page."""
+    if path in GRAPHQL:
+        return "/graphql"
+    return path.removeprefix(API) if path.startswith(API + "/") else None
 
 
 async def _read(receive: Receive) -> bytes:

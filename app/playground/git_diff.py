@@ -80,6 +80,32 @@ def changed_files(git: Git, base: str, head: str) -> list[Changed]:
     return files
 
 
+def commentable(git: Git, base: str, head: str) -> dict[tuple[str, str], set[int]]:
+    """The lines that a comparison shows, by (path, `LEFT` or `RIGHT`): only these take comments."""
+    lines: dict[tuple[str, str], set[int]] = {}
+    for file in changed_files(git, base, head):
+        left = lines[file.path, "LEFT"] = set()
+        right = lines[file.path, "RIGHT"] = set()
+        old = new = 0
+        for line in file.patch.splitlines():
+            if hunk := re.match(r"@@ -(\d+)(?:,\d+)? \+(\d+)", line):
+                old, new = int(hunk[1]), int(hunk[2])
+                continue
+            if line.startswith(("-", " ")):
+                left.add(old)
+                old += 1
+            if line.startswith(("+", " ")):
+                right.add(new)
+                new += 1
+    return lines
+
+
+def same_file(git: Git, one: str, two: str, path: str) -> bool:
+    """Whether a file is the same in two commits; not if one of them is gone."""
+    done = git.run("diff", "--quiet", one, two, "--", path, ok=False)
+    return done.returncode == 0
+
+
 def merged_tree(git: Git, base: str, head: str) -> str | None:
     """The tree of a merge of two commits, or None where they conflict."""
     done = git.run("merge-tree", "--write-tree", base, head, ok=False)

@@ -9,8 +9,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from app.playground.deeds import Deeds
+from app.playground.deeds_pulls import set_draft, set_resolved
 from app.playground.errors import not_found
 from app.playground.state import Comment, Event, Issue, Json, Reaction, Repo, visible
+from app.playground.state_pulls import Pull, Review, ReviewComment
 from app.playground.views import COOKIE, Visit, back, hue, page
 
 ISSUES = "/{owner}/{repo}/issues"
@@ -73,14 +75,16 @@ async def create_issue(visit: Visit) -> Response:
 
 def thread(visit: Visit, repo: Repo, issue: Issue) -> Json:
     """What the templates of a thread need."""
-    lines: list[Comment | Event] = sorted(
-        chain(visible(issue.comments), issue.events), key=lambda line: line.id
+    reviews = issue.pull.reviews if issue.pull else []
+    lines: list[Comment | Event | Review] = sorted(
+        chain(visible(issue.comments), issue.events, reviews), key=lambda line: line.id
     )
     author = visit.actor.user is issue.user
     return {
         "repo": repo,
         "issue": issue,
         "lines": lines,
+        "threads": issue.pull.threads() if issue.pull else {},
         "triage": visit.may(repo, "triage"),
         "write": visit.may(repo, "write"),
         "may_close": author or visit.may(repo, "triage"),
@@ -113,6 +117,13 @@ def _comment(issue: Issue, number: str) -> Comment:
     if comment is None:
         raise not_found()
     return comment
+
+
+def _first(pull: Pull, number: str) -> ReviewComment:
+    found = next((first for first in pull.threads() if str(first.id) == number), None)
+    if found is None:
+        raise not_found()
+    return found
 
 
 def toggle(doer: Deeds, reactions: list[Reaction], content: str) -> None:
@@ -164,6 +175,11 @@ def perform(doer: Deeds, issue: Issue, form: dict[str, str]) -> str:
                 doer.remove_label(issue, name)
             else:
                 doer.add_labels(issue, [name])
+        case "ready" | "draft" as deed if issue.pull:
+            set_draft(doer, issue, deed == "draft")
+        case "resolve" | "unresolve" as deed if issue.pull:
+            set_resolved(doer, issue, _first(issue.pull, target), deed == "resolve")
+            return f"#discussion_r{target}"
         case "delete":
             doer.delete_issue(issue)
         case _:

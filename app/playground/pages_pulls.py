@@ -11,6 +11,7 @@ from app.playground.deeds_pulls import merge
 from app.playground.errors import not_found
 from app.playground.git_diff import changed_files, commits_between, merge_base
 from app.playground.pages import thread
+from app.playground.protection import obstacle, required
 from app.playground.responses_pulls import pull_of
 from app.playground.state import Issue, Json, Repo, visible
 from app.playground.views import Visit, back, page
@@ -34,6 +35,8 @@ def _changes(box: Box, repo: Repo, issue: Issue) -> Json:
         "commits": [git.commit(sha) for sha in commits_between(git, common, pull.head_sha)],
         "files": changed_files(git, common, pull.head_sha),
         "checks": [check for check in visible(repo.checks) if check.head_sha == pull.head_sha],
+        "required": required(repo, pull.base),
+        "obstacle": obstacle(repo, pull),
     }
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from app.playground.box import Box
-from app.playground.git_diff import changed_files, commits_between, merge_base
+from app.playground.git import Git
+from app.playground.git_diff import changed_files, commits_between, merge_base, merged_tree
+from app.playground.protection import obstacle
 from app.playground.responses_people import node, stamp
-from app.playground.state import CheckRun, Issue, Json, Pull, Repo, Review, ReviewComment
+from app.playground.state import Issue, Json, Repo
+from app.playground.state_pulls import CheckRun, Pull, Review, ReviewComment
 
 
 def pull_of(issue: Issue) -> Pull:
@@ -73,12 +76,13 @@ def pull_json(box: Box, repo: Repo, issue: Issue) -> Json:
     common = merge_base(git, pull.base_sha, pull.head_sha) or pull.base_sha
     files = changed_files(git, common, pull.head_sha)
     merged_by = box.show.user(pull.merged_by) if pull.merged_by else None
+    mergeable, state = _mergeable(git, repo, pull)
     return {
         **simple_pull(box, repo, issue),
         "merged": pull.merged is not None,
-        "mergeable": None if pull.merged else True,
+        "mergeable": mergeable,
         "rebaseable": None,
-        "mergeable_state": "unknown" if pull.merged else "clean",
+        "mergeable_state": state,
         "merged_by": merged_by,
         "review_comments": len(pull.comments),
         "maintainer_can_modify": False,
@@ -87,6 +91,23 @@ def pull_json(box: Box, repo: Repo, issue: Issue) -> Json:
         "deletions": sum(file.deletions for file in files),
         "changed_files": len(files),
     }
+
+
+def _mergeable(git: Git, repo: Repo, pull: Pull) -> tuple[bool | None, str]:
+    """`mergeable` and `mergeable_state`."""
+    base = git.ref(f"refs/heads/{pull.base}")
+    if pull.merged or base is None:
+        return None, "unknown"
+    if merged_tree(git, base, pull.head_sha) is None:
+        return False, "dirty"
+    if pull.draft:
+        return True, "draft"
+    return True, "blocked" if obstacle(repo, pull) else "clean"
+
+
+def thread_node(first: ReviewComment) -> str:
+    """The GraphQL id of the thread that a comment begins."""
+    return node("PRRT", first.id)
 
 
 def review_json(box: Box, repo: Repo, issue: Issue, review: Review) -> Json:

@@ -23,7 +23,9 @@ from app.playground import (
     api_contents,
     api_control,
     api_git,
+    api_graphql,
     api_issues,
+    api_protection,
     api_pulls,
     api_repos,
     api_reviews,
@@ -47,7 +49,7 @@ _STATIC = Path(__file__).parent / "static"
 
 
 def create_playground(config: PlaygroundConfig) -> Starlette:
-    """GitHub in a box: REST below `/api/v3`, pages elsewhere. Filled on the first request."""
+    """GitHub in a box: REST below `/api/v3`, GraphQL, pages elsewhere. Filled on first request."""
     box = Box(config)
 
     @asynccontextmanager
@@ -73,9 +75,11 @@ def _routes() -> list[BaseRoute]:
     """The first that matches answers: the more special ones stand before the general ones."""
     rest = [
         *api_app.ROUTES,
+        *api_graphql.ROUTES,
         *api_checks.ROUTES,
         *api_pulls.ROUTES,
         *api_reviews.ROUTES,
+        *api_protection.ROUTES,
         *api_issues.ROUTES,
         *api_contents.ROUTES,
         *api_commits.ROUTES,
@@ -85,6 +89,7 @@ def _routes() -> list[BaseRoute]:
     ]
     return [
         Mount(API, routes=rest),
+        *api_graphql.OUTSIDE,
         *api_control.ROUTES,
         Mount("/_playground/static", StaticFiles(directory=_STATIC)),
         *git_http.ROUTES,

@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from app.playground.state_pulls import CheckRun, Pull
 
 Json = dict[str, Any]
 H = TypeVar("H", bound="Hideable")
@@ -23,7 +26,8 @@ def now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-def _visible_from() -> float:
+def shown_from() -> float:
+    """The moment from which readers see what is created now."""
     return time.monotonic() + hide_seconds.get() if hide_seconds.get() else 0.0
 
 
@@ -82,7 +86,7 @@ class Comment:
     updated: datetime = field(default_factory=now)
     edited: bool = False
     reactions: list[Reaction] = field(default_factory=list)
-    visible_from: float = field(default_factory=_visible_from)
+    visible_from: float = field(default_factory=shown_from)
 
 
 @dataclass
@@ -94,54 +98,6 @@ class Event:
     kind: str
     text: str = ""
     at: datetime = field(default_factory=now)
-
-
-@dataclass
-class Review:
-    """A review of a pull request; `state` as GitHub writes it, in capitals."""
-
-    id: int
-    user: User
-    state: str
-    body: str
-    commit: str
-    submitted: datetime = field(default_factory=now)
-
-
-@dataclass
-class ReviewComment:
-    """A comment on a line of a pull request."""
-
-    id: int
-    user: User
-    body: str
-    path: str
-    line: int | None
-    commit: str
-    review_id: int
-    side: str = "RIGHT"
-    reply_to: int | None = None
-    created: datetime = field(default_factory=now)
-    updated: datetime = field(default_factory=now)
-    reactions: list[Reaction] = field(default_factory=list)
-    visible_from: float = field(default_factory=_visible_from)
-
-
-@dataclass
-class Pull:
-    """What makes an issue a pull request; both branches are in its own repository."""
-
-    id: int
-    head: str
-    base: str
-    head_sha: str
-    base_sha: str
-    draft: bool = False
-    merged: datetime | None = None
-    merged_by: User | None = None
-    merge_sha: str | None = None
-    reviews: list[Review] = field(default_factory=list)
-    comments: list[ReviewComment] = field(default_factory=list)
 
 
 @dataclass
@@ -167,26 +123,7 @@ class Issue:
     closed_by: User | None = None
     edited: bool = False
     pull: Pull | None = None
-    visible_from: float = field(default_factory=_visible_from)
-
-
-@dataclass
-class CheckRun:
-    """A check run on a commit."""
-
-    id: int
-    suite: int
-    name: str
-    head_sha: str
-    status: str = "queued"
-    conclusion: str | None = None
-    external_id: str = ""
-    details_url: str | None = None
-    started: datetime = field(default_factory=now)
-    completed: datetime | None = None
-    output: Json = field(default_factory=dict)
-    annotations: list[Json] = field(default_factory=list)
-    visible_from: float = field(default_factory=_visible_from)
+    visible_from: float = field(default_factory=shown_from)
 
 
 @dataclass
@@ -211,6 +148,8 @@ class Repo:
     labels: dict[str, Label] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     checks: list[CheckRun] = field(default_factory=list)
+    required: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    """Names of required checks, by (`rules` or `classic`, branch)."""
     gone: set[int] = field(default_factory=set)
     next_number: int = 1
     created: datetime = field(default_factory=now)

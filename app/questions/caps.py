@@ -7,7 +7,7 @@ known counts as too much: a model without a price is not asked while any cap is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 NEAR = 0.8
 """The share of a cap from which people are told."""
@@ -27,6 +27,12 @@ class Caps:
     """For the whole service and day (UTC)."""
     person: float | None = None
     """For what one person set off in a day (UTC)."""
+    task: float | None = None
+    """For one run of an execution task, in place of that for a question."""
+
+    def of(self, *, task: bool) -> Caps:
+        """Those that count for a task, or for anything else."""
+        return replace(self, question=None) if task else replace(self, task=None)
 
     @property
     def any(self) -> bool:
@@ -45,6 +51,7 @@ class Spent:
     repository: float = 0.0
     day: float = 0.0
     person: float = 0.0
+    task: float = 0.0
 
 
 _WHAT = {
@@ -53,6 +60,7 @@ _WHAT = {
     "repository": "for this repository and month",
     "day": "for all repositories and this day",
     "person": "for what one person sets off in a day",
+    "task": "for one run of a task",
 }
 
 

@@ -7,11 +7,11 @@ lie in that agent's scope, as the base branch has it (specs/1, US5). Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from app.scopes.rules import Flaw
-from app.scopes.scopes import DEFAULT, Scopes, check, is_guarded, parse
+from app.scopes.scopes import DEFAULT, Scopes, Verdict, check, is_guarded, parse
 
 SCOPE_FILE = ".github/AGENT_SCOPES"
 DRIVER = "baron"
@@ -28,6 +28,8 @@ class Commit:
     agents: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     """Old and new names of what it touches."""
+    person: str = ""
+    """The login of the person who wrote it, as GitHub knows; empty for Apps and for strangers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class Pull:
     """The service itself opened it."""
     complete: bool = True
     """False where it is larger than GitHub shows."""
+    members: Mapping[str, tuple[str, ...]] | None = None
+    """Where people are bound, too: login → handles that mean them, `@login` and their teams."""
+    author: str = ""
+    """Whoever opened it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,36 +80,71 @@ def is_by_agents(pull: Pull) -> bool:
     return pull.ours or any(commit.agents for commit in pull.commits)
 
 
-def judge(pull: Pull) -> Judged:
-    """Every path, by the agents that touched it; one that nobody signed is nobody's."""
+def is_bound(pull: Pull) -> bool:
+    """Whether anything of it is held against the scopes."""
+    return is_by_agents(pull) or pull.members is not None
+
+
+def judge(pull: Pull, allowed: Collection[str] = ()) -> Judged:
+    """Every path, by whoever touched it, but for those that an owner `allowed`.
+
+    People are bound only where the repository asks for it; a path that neither an agent signed nor
+    a person wrote is nobody's.
+    """
     scopes = parse(DEFAULT if pull.scopes is None else pull.scopes)
     if scopes.flaws:
         return Judged(flaws=scopes.flaws)
-    by = _writers(pull.commits)
-    found = (one for path in dict.fromkeys(pull.paths) for one in _judge(path, by, scopes))
-    return Judged(tuple(found))
+    by = _writers(pull)
+    paths = [path for path in dict.fromkeys(pull.paths) if path not in allowed]
+    return Judged(tuple(one for path in paths for one in _judge(path, by, scopes, pull.members)))
 
 
-def _writers(commits: Iterable[Commit]) -> Mapping[str, tuple[str, ...]]:
-    """Path → who touched it; "" is somebody who did not sign as an agent."""
-    by: dict[str, dict[str, None]] = {}
-    for commit in commits:
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    agent: str = ""
+    person: str = ""
+
+
+def _writers(pull: Pull) -> Mapping[str, tuple[_Writer, ...]]:
+    """Path → who touched it."""
+    by: dict[str, dict[_Writer, None]] = {}
+    for commit in pull.commits:
+        hands = [_Writer(agent) for agent in commit.agents] or [_Writer(person=commit.person)]
         for path in commit.paths:
-            by.setdefault(path, {}).update(dict.fromkeys(commit.agents or ("",)))
-    return {path: tuple(agents) for path, agents in by.items()}
+            by.setdefault(path, {}).update(dict.fromkeys(hands))
+    return {path: tuple(hands) for path, hands in by.items()}
 
 
-def _judge(path: str, by: Mapping[str, tuple[str, ...]], scopes: Scopes) -> Iterator[Trespass]:
-    for agent in by.get(path, ("",)):
+def _judge(
+    path: str,
+    by: Mapping[str, tuple[_Writer, ...]],
+    scopes: Scopes,
+    members: Mapping[str, tuple[str, ...]] | None,
+) -> Iterator[Trespass]:
+    for hand in by.get(path, (_Writer(),)):
         verdict = scopes.owners(path)
-        if agent == DRIVER and _DOCUMENTS.fullmatch(path):
-            continue
-        if not agent:
-            why = "no agent signed the commit that changes it"
-        elif is_guarded(path):
-            why = "no agent may write what decides who may write"
-        elif check(scopes, f"@{agent}", [path]):
-            why = f"it is not in the scope of @{agent}"
-        else:
-            continue
-        yield Trespass(path, agent, verdict.owners, verdict.line, why)
+        why = _of_person(hand.person, verdict, members) if hand.person else _of_agent(
+            hand.agent, path, scopes
+        )  # fmt: skip
+        if why:
+            yield Trespass(path, hand.agent or hand.person, verdict.owners, verdict.line, why)
+
+
+def _of_agent(agent: str, path: str, scopes: Scopes) -> str:
+    """Why it may not write there; empty if it may."""
+    if agent == DRIVER and _DOCUMENTS.fullmatch(path):
+        return ""
+    if not agent:
+        return "no agent signed the commit that changes it, and GitHub knows no person who wrote it"
+    if is_guarded(path):
+        return "no agent may write what decides who may write"
+    return f"it is not in the scope of @{agent}" if check(scopes, f"@{agent}", [path]) else ""
+
+
+def _of_person(login: str, verdict: Verdict, members: Mapping[str, tuple[str, ...]] | None) -> str:
+    if members is None:
+        return ""
+    theirs = {handle.casefold() for handle in members.get(login, (f"@{login}",))}
+    if theirs.isdisjoint(owner.casefold() for owner in verdict.owners):
+        return f"it is not in the scope of {login}"
+    return ""

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from sqlalchemy import Connection, text
 
-from app.actions import AgentEffect, Effect, OutletEffect
+from app.actions import AgentEffect, Effect, LandTask, OutletEffect, RunTask
 from app.store.deliveries import LEASE, FenceLost
 from app.store.engine import from_json, process_name, to_json
 
@@ -18,6 +18,7 @@ _KINDS: dict[str, type[Effect]] = {kind.__name__: kind for kind in get_args(Effe
 _PRIORITY = {"React": 1, "ShowComment": 3, "ShowLabel": 6}
 AGENTS = "agents"
 OUTLETS = "outlets"
+TASKS = "tasks"
 
 _PUT = text(
     """
@@ -86,9 +87,13 @@ class Due:
 
 
 def lane_of(effect: Effect) -> str:
-    """Writes to GitHub queue per installation; agents and outlets have lanes of their own."""
+    """Writes queue per installation, merges per repository; the rest has lanes of its own."""
     if isinstance(effect, AgentEffect):
         return AGENTS
+    if isinstance(effect, RunTask):
+        return TASKS
+    if isinstance(effect, LandTask):
+        return f"git:{effect.place.repo_id}"
     if isinstance(effect, OutletEffect):
         return OUTLETS
     return f"github:{effect.place.installation}"
@@ -113,16 +118,16 @@ def put(connection: Connection, effect: Effect) -> None:
     )
 
 
-def drop(connection: Connection, feature_id: int, lane: str | None = None, key: str = "") -> None:
-    """Forget everything that waits for a feature, or what waits in one lane, or one effect."""
+def drop(connection: Connection, feature_id: int, lanes: Sequence[str] = (), key: str = "") -> None:
+    """Forget everything that waits for a feature, or what waits in some lanes, or one effect."""
     connection.execute(
         text(
             "UPDATE outbox SET state = 'dropped', finished_at = now(), fence = fence + 1"
             " WHERE feature_id = :feature AND state = 'new'"
-            " AND (CAST(:lane AS text) IS NULL OR lane = :lane)"
+            " AND (CAST(:lanes AS text[]) = '{}' OR lane = ANY(CAST(:lanes AS text[])))"
             " AND (CAST(:key AS text) = '' OR key = :key)"
         ),
-        {"feature": feature_id, "lane": lane, "key": key},
+        {"feature": feature_id, "lanes": list(lanes), "key": key},
     )
 
 

@@ -23,7 +23,8 @@ _SPENT = text(
            coalesce(sum(cost) FILTER (WHERE mine), 0),
            coalesce(sum(cost) FILTER (WHERE repo = :repo AND begun_at >= month), 0),
            coalesce(sum(cost) FILTER (WHERE begun_at >= day), 0),
-           coalesce(sum(cost) FILTER (WHERE person = :person AND begun_at >= day), 0)
+           coalesce(sum(cost) FILTER (WHERE person = :person AND begun_at >= day), 0),
+           coalesce(sum(cost) FILTER (WHERE key = :key), 0)
       FROM (SELECT *, coalesce(usd, aside, 0) AS cost,
                    CASE WHEN :feature = 0 THEN key = :key ELSE feature_id = :feature END AS mine,
                    date_trunc('month', now(), 'UTC') AS month,

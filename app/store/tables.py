@@ -67,10 +67,12 @@ features = Table(
     Column("data", JSONB, nullable=False),
     Column("log_seq", BigInteger, nullable=False, server_default="0"),
     Column("log_hash", Text, nullable=False, server_default=""),
+    Column("pull", BigInteger, nullable=True),
     _moment("created_at", default=True),
     _moment("updated_at", default=True),
     UniqueConstraint("repo_id", "number"),
     Index("features_by_name", "repo", "number"),
+    Index("features_by_pull", "repo_id", "pull", postgresql_where=text("pull IS NOT NULL")),
 )
 
 questions = Table(
@@ -88,6 +90,16 @@ questions = Table(
     _moment("asked_at"),
     Index("questions_due", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("questions_open", "asked", postgresql_where=text("state = 'escalated'")),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("feature_id", BigInteger, ForeignKey("features.id"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("data", JSONB, nullable=False),
+    _moment("updated_at", default=True),
 )
 
 layers = Table(

@@ -9,17 +9,19 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
+from app.features.dispatch import ExecutionTask
 from app.features.model import Feature, Place, Question
 from app.store.engine import from_json, to_json
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A feature with its questions, and the number that its next log entry will have."""
+    """A feature with its questions and tasks, and the number that its next log entry will have."""
 
     feature: Feature
     questions: tuple[Question, ...]
     next_seq: int
+    tasks: tuple[ExecutionTask, ...] = ()
 
 
 def _thread(
@@ -40,7 +42,16 @@ def _thread(
         text("SELECT data FROM questions WHERE feature_id = :id ORDER BY number"), {"id": row.id}
     ).scalars()
     feature = replace(from_json(Feature, row.data), id=row.id)
-    return Thread(feature, tuple(from_json(Question, data) for data in questions), row.log_seq + 1)
+    every = tuple(from_json(Question, data) for data in questions)
+    return Thread(feature, every, row.log_seq + 1, _tasks(connection, row.id))
+
+
+def _tasks(connection: Connection, feature_id: int) -> tuple[ExecutionTask, ...]:
+    rows = connection.execute(
+        text("SELECT data FROM tasks WHERE feature_id = :id"), {"id": feature_id}
+    ).scalars()
+    found = (from_json(ExecutionTask, data) for data in rows)
+    return tuple(sorted(found, key=lambda task: task.place))
 
 
 def lock(connection: Connection, repo_id: int, number: int) -> Thread | None:
@@ -51,6 +62,12 @@ def lock(connection: Connection, repo_id: int, number: int) -> Thread | None:
         {"repo": repo_id, "number": number},
         True,
     )
+
+
+def lock_by_pull(connection: Connection, repo_id: int, pull: int) -> Thread | None:
+    """The feature whose pull request it is, locked until the transaction ends."""
+    where = "repo_id = :repo AND pull = :pull"
+    return _thread(connection, where, {"repo": repo_id, "pull": pull}, True)
 
 
 def lock_by_id(connection: Connection, feature_id: int) -> Thread | None:
@@ -127,14 +144,32 @@ def save_feature(connection: Connection, feature: Feature) -> None:
     connection.execute(
         text(
             "UPDATE features SET state = :state, data = CAST(:data AS jsonb), repo = :repo,"
-            " installation = :installation, updated_at = now() WHERE id = :id"
+            " installation = :installation, pull = :pull, updated_at = now() WHERE id = :id"
         ),
         {
             "state": feature.state.value,
             "data": json.dumps(to_json(feature)),
             "repo": feature.place.repo,
             "installation": feature.place.installation,
+            "pull": feature.pull or None,
             "id": feature.id,
+        },
+    )
+
+
+def save_task(connection: Connection, feature_id: int, task: ExecutionTask) -> None:
+    connection.execute(
+        text(
+            "INSERT INTO tasks (feature_id, name, state, data)"
+            " VALUES (:feature, :name, :state, CAST(:data AS jsonb))"
+            " ON CONFLICT (feature_id, name) DO UPDATE SET state = excluded.state,"
+            " data = excluded.data, updated_at = now()"
+        ),
+        {
+            "feature": feature_id,
+            "name": task.name,
+            "state": task.state.value,
+            "data": json.dumps(to_json(task)),
         },
     )
 
@@ -161,67 +196,6 @@ def save_question(connection: Connection, feature_id: int, question: Question) -
             "since": question.clock.since or None,
         },
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Overdue:
-    """A question whose clock has struck, and the moment it was set to."""
-
-    feature_id: int
-    repo_id: int
-    issue: int
-    question: int
-    at: str
-
-
-def overdue(connection: Connection, limit: int = 500) -> list[Overdue]:
-    """Questions whose moment has come, the oldest first; a paused feature's clocks stand still."""
-    rows = connection.execute(
-        text(
-            "SELECT q.feature_id, f.repo_id, f.number AS issue, q.number AS question,"
-            " CASE WHEN q.data->'clock'->>'remind_at' <> ''"
-            " AND NOT (q.data->'clock'->>'reminded')::boolean"
-            " THEN q.data->'clock'->>'remind_at' ELSE q.data->'clock'->>'deadline' END AS at"
-            " FROM questions AS q JOIN features AS f ON f.id = q.feature_id"
-            " WHERE q.due_at <= now() AND f.state NOT IN ('stopped', 'gone')"
-            " ORDER BY q.due_at LIMIT :limit"
-        ),
-        {"limit": limit},
-    )
-    return [Overdue(**row._mapping) for row in rows]
-
-
-def load(connection: Connection, feature_id: int | None) -> dict[str, tuple[int, int]]:
-    """Who was asked → open questions in all, and how many were put to them since midnight UTC.
-
-    Of the feature's own installation, so that one organisation's questions do not hold up another.
-    """
-    rows = connection.execute(
-        text(
-            "SELECT q.asked, count(*) FILTER (WHERE q.state = 'escalated') AS open,"
-            " count(*) FILTER (WHERE q.asked_at >= date_trunc('day', now(), 'UTC')) AS today"
-            " FROM questions AS q JOIN features AS f ON f.id = q.feature_id"
-            " WHERE q.asked IS NOT NULL AND (q.state = 'escalated' OR q.asked_at >="
-            " date_trunc('day', now(), 'UTC')) AND f.installation ="
-            " (SELECT installation FROM features WHERE id = :feature) GROUP BY q.asked"
-        ),
-        {"feature": feature_id},
-    )
-    return {row.asked: (row.open, row.today) for row in rows}
-
-
-def open_for(connection: Connection, repo_id: int, number: int) -> list[str]:
-    """Whom the open questions of an issue were put to; empty if nobody is waited for."""
-    rows = connection.execute(
-        text(
-            "SELECT DISTINCT q.asked FROM questions AS q JOIN features AS f"
-            " ON f.id = q.feature_id WHERE f.repo_id = :repo AND f.number = :number"
-            " AND q.asked IS NOT NULL"
-            " AND q.state IN ('escalated', 'timeout', 'asking', 'deferred')"
-        ),
-        {"repo": repo_id, "number": number},
-    )
-    return list(rows.scalars())
 
 
 def settled_in(connection: Connection, repo: str, limit: int = 500) -> list[tuple[str, Question]]:

@@ -165,13 +165,12 @@ _AWS = (
     r"[^A-Za-z0-9/+]([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)"
 )
 _PEM = (
-    # in pieces, so that nobody who looks for keys finds one here
     r"(?s)(-{5}BEGIN [A-Z0-9 ]{0,40}PRIVATE"
     r" KEY(?: BLOCK)?-{5}"
     r"(?:.*?-{5}END [A-Z0-9 ]{0,40}PRIVATE"
     r" KEY(?: BLOCK)?-{5}|.*[A-Za-z0-9+/=]{16}.*))"
 )
-"""One without an end goes on to the end of the text, unless it is only talked about."""
+"""In pieces, lest a key be found here. One without an end goes on to the end of the text."""
 _FORMATS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     ("private key", _PEM, _varied),
     ("SSH private key", r"(b3BlbnNzaC1rZXktdjE[\w+/=]{20,}(?:\s{1,4}[\w+/=]{40,})*)", _made),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.features.model import Feature, FeatureState, Question
+from app.features.dispatch import ExecutionTask
+from app.features.model import SPECIFIED, Feature, FeatureState, Question
 from app.questions.model import QuestionState
 from app.texts.marker import marker
 from app.texts.question import LIMIT, cost_line, persona, routing_line, sources
 from app.texts.safe import cell, harmless, one_line
+from app.texts.tasks import building_next, review_next, stopped_lines, task_list
 
 _ICONS = {
     QuestionState.PENDING: "⚪",
@@ -24,12 +26,25 @@ _ICONS = {
 }
 
 
-def status_comment(feature: Feature, questions: Sequence[Question], *, key: str) -> str:
-    """The feature at a glance: headline, questions, what comes next, the answers folded."""
+def status_comment(
+    feature: Feature,
+    questions: Sequence[Question],
+    tasks: Sequence[ExecutionTask] = (),
+    *,
+    key: str,
+) -> str:
+    """The feature at a glance: headline, questions, tasks, what comes next, the answers folded."""
     first = marker("status", key, feature=str(feature.place))
     parts = [first, f"**@baron** · project manager — {headline(feature, questions)}", ""]
-    parts += _table(questions)
-    parts += [f"**Next:** {_next(feature, questions)}", ""]
+    if feature.approved_by or feature.state is FeatureState.DONE:
+        parts += task_list(feature, tasks)
+        parts += [f"**Next:** {_next(feature, questions, tasks)}", ""]
+        parts += _folded_table(questions)
+    else:
+        parts += _table(questions)
+        parts += task_list(feature, tasks)
+        parts += [f"**Next:** {_next(feature, questions, tasks)}", ""]
+    parts += stopped_lines(tasks)
     parts += _money(feature, questions)
     parts += _routes(questions)
     parts += _answers(questions)
@@ -56,8 +71,14 @@ def headline(feature: Feature, questions: Sequence[Question]) -> str:
             return f"waiting for {people}; {settled} of {len(questions)} questions are settled."
         case FeatureState.WRITING:
             return "everything is settled; writing the specification."
-        case FeatureState.DONE:
+        case FeatureState.PLANNED:
             return f"the specification is written, from {settled} settled questions."
+        case FeatureState.BUILDING:
+            return "the tasks are being done."
+        case FeatureState.REVIEW:
+            return "all tasks are done; the pull request waits to be merged."
+        case FeatureState.DONE:
+            return "done: the pull request was merged."
         case FeatureState.STOPPED:
             return f"paused: {feature.stopped_because}."
         case FeatureState.GONE:
@@ -75,6 +96,16 @@ def _table(questions: Sequence[Question]) -> list[str]:
         for question in questions
     ]
     return ["| | Question | Who | |", "|---|---|---|---|", *rows, ""]
+
+
+def _folded_table(questions: Sequence[Question]) -> list[str]:
+    """Once tasks are being done, the questions are history."""
+    if not questions:
+        return []
+    if any(not question.ended for question in questions):
+        return _table(questions)
+    head = f"<details><summary>The {len(questions)} questions</summary>"
+    return [head, "", *_table(questions), "</details>", ""]
 
 
 def _who(question: Question) -> str:
@@ -113,7 +144,7 @@ def _how(question: Question) -> str:
             return question.state.value
 
 
-def _next(feature: Feature, questions: Sequence[Question]) -> str:
+def _next(feature: Feature, questions: Sequence[Question], tasks: Sequence[ExecutionTask]) -> str:
     match feature.state:
         case FeatureState.NEW | FeatureState.SPECIFYING:
             return "the questions appear here within seconds."
@@ -124,12 +155,18 @@ def _next(feature: Feature, questions: Sequence[Question]) -> str:
             return f"answer {names} with `/confirm`, `/correct` or `/context`, in this thread."
         case FeatureState.WRITING:
             return f"`{feature.folder}/spec.md` on branch `{feature.branch}`."
-        case FeatureState.DONE:
+        case FeatureState.PLANNED:
             return (
                 f"read `{feature.folder}/spec.md`, with `plan.md` and `tasks.md` beside it, on"
-                f" branch `{feature.branch}` (commit {feature.commit[:10]}). `/correct Q…` still"
-                " changes an answer, and the documents with it."
+                f" branch `{feature.branch}` (commit {feature.commit[:10]}), then say `/go` to have"
+                " the tasks done. `/correct Q…` still changes an answer, and the documents with it."
             )
+        case FeatureState.BUILDING:
+            return building_next(feature, tasks)
+        case FeatureState.REVIEW:
+            return review_next(feature)
+        case FeatureState.DONE:
+            return "nothing; the documents and the log stay."
         case FeatureState.STOPPED:
             return "undo that, and it goes on where it was."
         case FeatureState.GONE:
@@ -144,7 +181,7 @@ def _money(feature: Feature, questions: Sequence[Question]) -> list[str]:
     """A budget that is used up, or nearly; what models cost otherwise is folded."""
     lines: list[str] = []
     unpaid = ", ".join(q.name for q in questions if q.unpaid and q.waits_for_a_person)
-    if feature.unwritten and feature.state is FeatureState.DONE:
+    if feature.unwritten and feature.state in SPECIFIED:
         lines.append(
             f"📝 The model did not write all documents ({harmless(feature.unwritten, 300)}), so"
             " some are drafts made by machine; `/retry` has it write them again."

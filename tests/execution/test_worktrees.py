@@ -338,7 +338,7 @@ async def test_a_commit_holds_what_was_judged_or_nothing(
             await commit(mirrors, one, kept, "x", DEDE, {})
         (one.path / "src/a").unlink()
         (one.path / "src/a").write_text("mine")
-        trailers = {"Agent": "@dede", "Task": "T1\nEvil: yes"}
+        trailers = [("Agent", "@dede"), ("Task", "T1\nEvil: yes")]
         sha = await commit(mirrors, one, kept, "Say: it\n\nwhy", DEDE, trailers)
         assert sha == one.head
         told = await one.mirror.run("show", "--name-only", "--format=%P|%an|%ae|%B", sha)

@@ -66,7 +66,7 @@ def test_from_label_to_specification(town: Town) -> None:
     assert f"# Feature Specification: {TITLE}" in spec
     assert "As the plan says." in spec or not rest
     assert "validated by: human" in spec
-    until(lambda: "baron:done" in labels(town, number), 10, "no label")
+    until(lambda: "baron:waiting" in labels(town, number), 10, "no label")
     town.nothing_twice(number)
     chain = entries(town, number)
     assert log.broken_at(chain) is None

@@ -110,7 +110,8 @@ def test_correct_changes_a_settled_answer_and_the_specification() -> None:
         ("/confirm q-zzzzzz", "there is no question q-zzzzzz"),
         ("/cofirm", "Did you mean"),
         ("/correct", "/correct"),
-        ("/plan", "not available yet"),
+        ("/plan", "the documents are written when Q1 is answered"),
+        ("/retro", "not available yet"),
         ("/questions Q7", "there is no question Q7"),
     ],
 )

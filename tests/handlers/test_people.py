@@ -72,7 +72,7 @@ def test_ask_in_a_finished_feature_writes_the_specification_again() -> None:
     world = started()
     world.answer(1, answer(92))
     world.committed()
-    assert world.feature.state is FeatureState.DONE
+    assert world.feature.state is FeatureState.PLANNED
     world.say('/ask ux.words "What is it called?"')
     assert world.feature.state is FeatureState.ASKING
     world.answer(2, answer(92))

@@ -16,6 +16,7 @@ from app.actions import (
     Record,
     SaveFeature,
     SaveQuestion,
+    SaveTask,
     ShowComment,
     ShowLabel,
 )
@@ -29,6 +30,7 @@ from app.events import (
     Person,
     QuestionsGenerated,
 )
+from app.features.dispatch import ExecutionTask
 from app.features.model import Feature, Place, Question
 from app.handlers import handle
 from app.handlers.facts import Facts, Permission, Policy
@@ -88,6 +90,7 @@ class World:
     table: Table = field(default_factory=Table)
     feature: Feature | None = field(default_factory=lambda: Feature(1, PLACE))
     questions: dict[int, Question] = field(default_factory=dict)
+    tasks: dict[str, ExecutionTask] = field(default_factory=dict)
     log: list[Record] = field(default_factory=list)
     shown: dict[str, ShowComment] = field(default_factory=dict)
     actions: list[Action] = field(default_factory=list)
@@ -95,6 +98,7 @@ class World:
     comments: str = "all"
     counter: int = 100
     now: datetime = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+    handles: dict[str, str] = field(default_factory=lambda: HANDLES)
     policy: dict[str, Any] = field(default_factory=dict)
     """Further fields of the policy."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -103,10 +107,11 @@ class World:
     def send(self, event: Event, permission: Permission = Permission.TRIAGE) -> list[Action]:
         facts = Facts(
             now=self.now,
-            policy=Policy(self.table, HANDLES, 6, self.comments, **self.policy),
+            policy=Policy(self.table, self.handles, 6, self.comments, **self.policy),
             permission=permission,
             feature=self.feature,
             questions=tuple(self.questions[n] for n in sorted(self.questions)),
+            tasks=tuple(self.tasks.values()),
             next_seq=len(self.log) + 1,
             **self.facts,
         )
@@ -117,6 +122,8 @@ class World:
                     self.feature = action.feature
                 case SaveQuestion():
                     self.questions[action.question.number] = action.question
+                case SaveTask():
+                    self.tasks[action.task.name] = action.task
                 case Record():
                     assert action.seq == len(self.log) + 1
                     assert all(0 < link < action.seq for link in action.links)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.scopes.pulls import Commit, Pull, agents_in, is_by_agents, judge
+from app.scopes.pulls import Commit, Pull, agents_in, is_bound, is_by_agents, judge
 
 
 def pull(*commits: Commit, paths: tuple[str, ...] = (), scopes: str | None = None) -> Pull:
@@ -97,3 +97,32 @@ def test_a_file_with_a_flaw_lets_nothing_through() -> None:
     judged = judge(pull(by("dede", "src/a.py"), scopes="/src/ @dede\n!/src/b @dede\n"))
     assert [flaw.line for flaw in judged.flaws] == [2]
     assert judge(pull(by("dede", "src/a.py"), scopes="")).trespasses != ()
+
+
+def by_person(login: str, *paths: str) -> Commit:
+    return Commit("c0ffee", (), paths, login)
+
+
+def test_people_may_push_to_an_agents_pull_request_where_only_agents_are_bound() -> None:
+    both = pull(by("dede", "src/a.py"), by_person("mara", "docs/a.md", ".github/AGENT_SCOPES"))
+    assert judge(both).trespasses == ()
+
+
+def test_where_people_are_bound_the_file_names_them_or_their_team() -> None:
+    scopes = "/src/ @mara\n/docs/ @acme/writers\n/k8s/ @gustave\n"
+    one = pull(by_person("mara", "src/a.py", "docs/a.md", "k8s/a.yaml"), scopes=scopes)
+    bound = Pull(one.paths, one.commits, scopes, members={"mara": ("@Mara", "@acme/writers")})
+    (found,) = judge(bound).trespasses
+    assert (found.path, found.agent) == ("k8s/a.yaml", "mara")
+    assert is_bound(bound)
+    assert not is_bound(one)
+
+
+def test_what_an_owner_allowed_is_let_through_and_nothing_else() -> None:
+    one = pull(by("dede", "k8s/a.yaml", "k8s/b.yaml"))
+    assert [found.path for found in judge(one, {"k8s/a.yaml"}).trespasses] == ["k8s/b.yaml"]
+
+
+def test_a_file_that_cannot_be_read_lets_nothing_through_that_was_allowed() -> None:
+    one = pull(by("dede", "src/a.py"), scopes="!/src/ @dede\n")
+    assert judge(one, {"src/a.py"}).flaws

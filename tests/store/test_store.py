@@ -287,7 +287,7 @@ def test_global_ids_are_unique_and_well_formed() -> None:
 
 
 def test_records_survive_json() -> None:
-    feature = Feature(3, PLACE, state=FeatureState.DONE)
+    feature = Feature(3, PLACE, state=FeatureState.PLANNED)
     assert from_json(Feature, to_json(feature)) == feature
 
 
@@ -324,6 +324,6 @@ def test_only_what_is_still_wanted_stays_in_hand(engine: Engine) -> None:
             outbox.put(connection, AskAgent(f"f:Q{number}", feature.id, number, 1, inquiry))
         held = [outbox.claim(connection, outbox.AGENTS) for _ in range(2)]
         assert outbox.hold(connection, held) == {due.id for due in held}
-        outbox.drop(connection, feature.id, outbox.AGENTS, "f:Q1")
+        outbox.drop(connection, feature.id, (outbox.AGENTS,), "f:Q1")
         assert outbox.hold(connection, held) == {held[1].id}
         assert outbox.hold(connection, []) == frozenset()

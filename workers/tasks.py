@@ -1,0 +1,117 @@
+"""Tasks of execution agents, and reviews: what the agents' process does with repositories."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+
+from app.actions import LandTask, ReviewPull, RunTask
+from app.agents.choosing import REVIEWER
+from app.agents.protocols import Account, AgentUnavailable
+from app.agents.team import Team
+from app.deps import Deps
+from app.events import Reviewed, TaskLanded, TaskRan
+from app.execution.branches import Author
+from app.execution.crew import crew
+from app.execution.git import GitFailed
+from app.execution.mirror import Mirrors
+from app.execution.sandbox import SandboxMissing
+from app.execution.workshop import Worker, Workshop
+from app.execution.worktrees import Worktrees
+from app.github.calls import GitHubError
+from app.github.client import AppClient
+from app.looking import Model, look
+
+logger = logging.getLogger(__name__)
+
+
+class Tasks:
+    """Made on first use: without tasks nothing of it lies on the disk."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+        self._app: AppClient | None = None
+        self._workshop: Workshop | None = None
+        self._opening = asyncio.Lock()
+        self._crews: dict[int, tuple[Team, Mapping[str, Worker]]] = {}
+
+    @property
+    def app(self) -> AppClient:
+        """The client of this process's event loop."""
+        if self._app is None:
+            self._app = AppClient(self._deps.settings)
+        return self._app
+
+    async def _opened(self, team: Team) -> Workshop:
+        async with self._opening:
+            if self._workshop is None:
+                slug = await self.app.slug()
+                shop = self._build(slug, team.secrets)
+                await shop.recover()
+                self._workshop = shop
+        return self._workshop
+
+    def _build(self, slug: str, secrets: frozenset[str]) -> Workshop:
+        settings = self._deps.settings
+        folder = settings.data_dir.absolute()
+
+        async def credentials(repo: str) -> str | None:
+            try:
+                return await self.app.git_token(repo)
+            except GitHubError as error:
+                raise GitFailed(f"GitHub gives no token for {repo}: {error}") from None
+
+        def author(handle: str) -> Author:
+            return Author(handle.lstrip("@"), f"{slug}[bot]@users.noreply.github.com")
+
+        mirrors = Mirrors(
+            folder / "mirrors",
+            lambda repo: f"{settings.github_url}/{repo}.git",
+            credentials,
+        )
+        return Workshop(Worktrees(mirrors, folder / "worktrees"), author, secrets=secrets)
+
+    def _worker(self, team: Team, role: str) -> Worker | None:
+        """Raises `SandboxMissing`, `OSError`."""
+        if team.models is None:
+            return None
+        found = self._crews.get(id(team))
+        if found is None:
+            workers = crew(team.models.config, self._deps.settings, team.models)
+            self._crews = {id(team): (team, workers)}
+            return workers.get(role)
+        return found[1].get(role)
+
+    async def run(self, wanted: RunTask, team: Team, account: Account) -> TaskRan:
+        """Have a task done."""
+        await team.start()
+        try:
+            worker = await asyncio.to_thread(self._worker, team, wanted.task.role)
+        except SandboxMissing as error:
+            about = (wanted.feature_id, wanted.task.name, wanted.task.run)
+            return TaskRan(*about, error=str(error), missing=True)
+        shop = await self._opened(team)
+        return await shop.run(wanted, worker, account)
+
+    async def land(self, wanted: LandTask, team: Team) -> TaskLanded:
+        """Bring its commit onto the feature's branch."""
+        shop = await self._opened(team)
+        found = await shop.land(wanted)
+        await shop.prune()
+        return found
+
+    async def review(
+        self, wanted: ReviewPull, team: Team, account: Callable[[str], Account]
+    ) -> Reviewed:
+        """Look through a pull request. Raises `GitHubError`."""
+        client = await self.app.repository(wanted.place)
+        ours = await self.app.recogniser()
+        reviewer = team.models.reviewer() if team.models and wanted.model is not None else None
+        model = Model(reviewer, account(REVIEWER)) if reviewer else None
+        if model is not None:
+            try:
+                await team.start()
+            except AgentUnavailable:
+                model = None
+        return await look(client, wanted, ours, model)
