@@ -14,6 +14,7 @@ from typing import Any
 from app.errands import (
     AskAgent,
     GenerateQuestions,
+    JudgePull,
     LandTask,
     Notify,
     Publish,
@@ -24,6 +25,7 @@ from app.errands import (
 )
 from app.features.dispatch import ExecutionTask
 from app.features.model import Feature, Place, Question
+from app.scopes.pulls import Allowance
 
 __all__ = [
     "Action",
@@ -35,6 +37,7 @@ __all__ = [
     "Effect",
     "GenerateQuestions",
     "GitHubEffect",
+    "JudgePull",
     "LandTask",
     "LineNote",
     "Note",
@@ -45,6 +48,7 @@ __all__ = [
     "Record",
     "ReviewPull",
     "RunTask",
+    "SaveAllowance",
     "SaveFeature",
     "SaveQuestion",
     "SaveTask",
@@ -75,6 +79,15 @@ class SaveQuestion:
 class SaveTask:
     feature_id: int
     task: ExecutionTask
+
+
+@dataclass(frozen=True, slots=True)
+class SaveAllowance:
+    """A path may be changed by a commit of a pull request, although it is out of scope."""
+
+    place: Place
+    head: str
+    allowance: Allowance
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +230,12 @@ class DropAgentWork:
     """Of the piece; empty for all of it."""
 
 
-StateAction = SaveFeature | SaveQuestion | SaveTask | Record | DropEffects | DropAgentWork
+StateAction = (
+    SaveFeature | SaveQuestion | SaveTask | SaveAllowance | Record | DropEffects | DropAgentWork
+)
 GitHubEffect = ShowComment | React | ShowLabel | CommitFiles | ShowCheck | ShowPull | SubmitReview
 AgentEffect = GenerateQuestions | AskAgent | SuggestAgents | WriteDocuments | ReviewPull
-TaskEffect = RunTask | LandTask
+TaskEffect = RunTask | LandTask | JudgePull
 OutletEffect = Notify | Publish
 Effect = GitHubEffect | AgentEffect | TaskEffect | OutletEffect
 Action = StateAction | Effect

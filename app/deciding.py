@@ -8,6 +8,7 @@ from datetime import datetime
 from app.actions import Action
 from app.commands import Ask, Parsed, Why, parse
 from app.events import (
+    AllowanceEnded,
     Closed,
     Commented,
     Event,
@@ -22,8 +23,8 @@ from app.features.dispatch import Planned
 from app.features.types import type_of
 from app.handlers import handle
 from app.handlers.facts import Facts, Head, HumanLoad, Line, Load, Permission, Policy, Wrong
-from app.scopes.pulls import Pull
-from app.store import log, threads, waiting
+from app.scopes.pulls import Allowance, Pull
+from app.store import allowances, log, threads, waiting
 from app.store.engine import Connection
 from app.store.threads import Thread
 
@@ -41,6 +42,7 @@ class Sender:
     pull: Pull | None = None
     planned: Planned | None = None
     head: Head | None = None
+    required: frozenset[str] | None = None
     quiet: bool = False
 
 
@@ -144,6 +146,19 @@ def _refreshed(connection: Connection, thread: Thread, event: Event) -> Thread:
     return replace(thread, feature=feature)
 
 
+def _allowed(connection: Connection, event: Event, sender: Sender) -> tuple[Allowance, ...]:
+    """What owners allowed for the newest commit of the pull request that the event is about."""
+    if isinstance(event, PullChanged):
+        place, head = event.issue.place, event.head
+    elif isinstance(event, Commented) and sender.head is not None:
+        place, head = event.issue.place, sender.head.sha
+    elif isinstance(event, AllowanceEnded):
+        place, head = event.place, event.head
+    else:
+        return ()
+    return allowances.standing(connection, place.repo_id, place.number, head)
+
+
 def wants_issue(event: Event) -> bool:
     """Whether the decision depends on the issue as it is now, not as it was when it was sent."""
     match event:
@@ -175,6 +190,8 @@ def decide(
         pull=sender.pull,
         planned=sender.planned,
         head=sender.head,
+        required=sender.required,
+        allowed=_allowed(connection, event, sender),
         quiet=sender.quiet,
     )
     if thread is not None:

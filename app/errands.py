@@ -10,6 +10,7 @@ from app.features.dispatch import ExecutionTask
 from app.features.model import Place
 from app.features.types import FeatureRequest
 from app.questions.model import Inquiry
+from app.scopes.pulls import Allowance, Pull
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,20 @@ class LandTask:
     run: int
     commit: str
     branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePull:
+    """Hold a pull request against the scopes from git: it is larger than GitHub lists."""
+
+    key: str
+    feature_id: int
+    place: Place
+    head: str
+    base: str
+    pull: Pull
+    """What is known of it; its paths and commits are read from git."""
+    allowed: tuple[Allowance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

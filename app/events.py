@@ -9,11 +9,13 @@ from app.outcomes import (
     FREE,
     AgentAnswered,
     AgentsSuggested,
+    AllowanceEnded,
     ClockStruck,
     DocumentsWritten,
     EffectFailed,
     FilesCommitted,
     Notified,
+    PullJudged,
     PullShown,
     QuestionAsked,
     QuestionsGenerated,
@@ -29,6 +31,7 @@ __all__ = [
     "FREE",
     "AgentAnswered",
     "AgentsSuggested",
+    "AllowanceEnded",
     "ClockStruck",
     "Closed",
     "Commented",
@@ -44,6 +47,7 @@ __all__ = [
     "Person",
     "PullChanged",
     "PullClosed",
+    "PullJudged",
     "PullShown",
     "Pushed",
     "PushedCommit",
@@ -212,6 +216,8 @@ OwnEvent = (
     | TaskRan
     | TaskLanded
     | PullShown
+    | PullJudged
+    | AllowanceEnded
     | Reviewed
     | EffectFailed
 )

@@ -22,6 +22,7 @@ from app.actions import (
     Publish,
     React,
     Record,
+    SaveAllowance,
     SaveFeature,
     SaveQuestion,
     SaveTask,
@@ -32,7 +33,7 @@ from app.events import AgentAnswered, Commented, EffectFailed, Event, OwnEvent
 from app.github.payloads import read_event
 from app.handlers.facts import Policy
 from app.outward import told
-from app.store import deliveries, log, outbox, threads
+from app.store import allowances, deliveries, log, outbox, threads
 from app.store.deliveries import Claimed
 from app.store.engine import Connection, from_json
 from app.store.threads import Thread
@@ -60,6 +61,8 @@ def apply(connection: Connection, actions: list[Action], now: datetime) -> set[s
                 threads.save_question(connection, action.feature_id, action.question)
             case SaveTask():
                 threads.save_task(connection, action.feature_id, action.task)
+            case SaveAllowance():
+                allowances.save(connection, action)
             case Record():
                 log.append(connection, action, now)
             case DropEffects():

@@ -8,6 +8,7 @@ from app.actions import LineNote, Note
 from app.features.dispatch import Stopped
 from app.features.model import Place
 from app.questions.model import Answer, Candidate, Cost, Draft
+from app.scopes.pulls import Allowance, Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,33 @@ class PullShown:
 
     feature_id: int
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class AllowanceEnded:
+    """What an owner allowed for a commit holds no more; `feature_id` is 0."""
+
+    feature_id: int
+    place: Place
+    head: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullJudged:
+    """A large pull request was read from git; `feature_id` is 0."""
+
+    feature_id: int
+    place: Place
+    head: str
+    bound: bool
+    """Whether the scopes bind it at all."""
+    own: bool
+    """Whether the base branch has a scope file."""
+    paths: int
+    judged: Judged
+    allowed: tuple[Allowance, ...] = ()
+    error: str = ""
+    """Why it could not be read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from app.actions import (
     AgentEffect,
     AskAgent,
     GenerateQuestions,
+    JudgePull,
     LandTask,
     ReviewPull,
     RunTask,
@@ -32,6 +33,7 @@ from app.events import (
     AgentsSuggested,
     DocumentsWritten,
     OwnEvent,
+    PullJudged,
     QuestionsGenerated,
     Reviewed,
     Spending,
@@ -163,6 +165,8 @@ class Agents(Drain):
                 return await self._run_task(effect)
             case LandTask():
                 return await self._workshop.land(effect, self._team)
+            case JudgePull():
+                return await self._workshop.judge(effect, self._team)
             case _:
                 assert_never(effect)
 
@@ -270,6 +274,6 @@ def _place_of(connection: Connection, event: OwnEvent) -> tuple[int, int]:
     """The issue whose events are worked off in order; a review of any other pull request has its
     own.
     """
-    if isinstance(event, Reviewed) and not event.feature_id:
+    if isinstance(event, Reviewed | PullJudged) and not event.feature_id:
         return event.place.repo_id, event.place.number
     return threads.place_of(connection, event.feature_id)

@@ -6,12 +6,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 
-from app.actions import LandTask, ReviewPull, RunTask
+from app.actions import JudgePull, LandTask, ReviewPull, RunTask
 from app.agents.choosing import REVIEWER
 from app.agents.protocols import Account, AgentUnavailable
 from app.agents.team import Team
 from app.deps import Deps
-from app.events import Reviewed, TaskLanded, TaskRan
+from app.events import PullJudged, Reviewed, TaskLanded, TaskRan
 from app.execution.branches import Author
 from app.execution.crew import crew
 from app.execution.git import GitFailed
@@ -22,7 +22,10 @@ from app.execution.worktrees import Worktrees
 from app.github.calls import GitHubError
 from app.github.client import AppClient
 from app.looking import Model, look
+from app.scopes.pulls import Judged, is_bound, judge
 
+MOST = 1000
+"""Trespasses of a large pull request that are told."""
 logger = logging.getLogger(__name__)
 
 
@@ -100,6 +103,22 @@ class Tasks:
         found = await shop.land(wanted)
         await shop.prune()
         return found
+
+    async def judge(self, wanted: JudgePull, team: Team) -> PullJudged:
+        """Hold a large pull request against the scopes, from git."""
+        shop = await self._opened(team)
+        about = (0, wanted.place, wanted.head)
+        try:
+            pull = await shop.read_large(wanted.place.repo, wanted.base, wanted.head, wanted.pull)
+        except GitFailed as error:
+            return PullJudged(*about, True, False, 0, Judged(), error=str(error))
+        own = pull.scopes is not None
+        if not is_bound(pull):
+            return PullJudged(*about, False, own, len(pull.paths), Judged())
+        allowed = {one.path for one in wanted.allowed}
+        found = await asyncio.to_thread(judge, pull, allowed)
+        shown = Judged(found.trespasses[:MOST], found.flaws[:MOST])
+        return PullJudged(*about, True, own, len(pull.paths), shown, wanted.allowed)
 
     async def review(
         self, wanted: ReviewPull, team: Team, account: Callable[[str], Account]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import uuid
 from datetime import datetime
 
 from app.deps import Deps
-from app.events import ClockStruck
+from app.events import AllowanceEnded, ClockStruck
 from app.github.client import AppClient, GitHubError
 from app.questions.durations import duration
 from app.queue import AGENTS, EVENTS, OUTBOX
 from app.redelivery import ask_again
-from app.store import deliveries, health, outbox, waiting
+from app.store import allowances, deliveries, health, outbox, waiting
 from app.store.engine import Connection, DatabaseError, only_one
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,19 @@ def strike(connection: Connection) -> int:
         name = f"kr:f{one.feature_id}:Q{one.question}:clock:{one.at}"
         deliveries.add_own(connection, name, event, (one.repo_id, one.issue))
     return len(due)
+
+
+def call_in(connection: Connection) -> int:
+    """Tell the handlers of every allowance that has run out. Returns how many commits they were
+    for.
+    """
+    found = allowances.ended(connection)
+    for one in found:
+        place = one.place
+        name = f"kr:allowed:{place.repo_id}:{place.number}:{one.head}:{uuid.uuid4().hex}"
+        event = AllowanceEnded(0, place, one.head)
+        deliveries.add_own(connection, name, event, (place.repo_id, place.number))
+    return len(found)
 
 
 class Timer:
@@ -90,6 +104,7 @@ class Timer:
             with self._deps.engine.begin() as connection:
                 released = health.release_the_dead(connection)
                 strike(connection)
+                call_in(connection)
                 events = deliveries.waiting(connection)
                 lanes = outbox.due_lanes(connection)
                 web = health.newest_web(connection)

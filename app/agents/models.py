@@ -146,10 +146,12 @@ class Models:
             case "claude":
                 return ClaudeModel(self.forwarder, self.slots)
             case _:
-                program = CommandModel(role.command, self.forwarder, self._usable())
+                program = CommandModel(role.command, self.forwarder, self.usable)
                 return InTurn(program, self.slots)
 
-    def _usable(self) -> tuple[str, ...]:
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """Providers that there is a key for."""
         return tuple(name for name in self._providers if not name.startswith("role:"))
 
     def backend(self, name: str, retrieval: RetrievalBackend) -> Backend | None:

@@ -8,10 +8,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 from app.cli_commands import CommandError, load_settings, print_json
+from app.cli_commands.demo_crew import hire
 from app.cli_commands.demo_run import Announce, DemoRun
 from app.cli_commands.demo_setup import DemoSetup, prepare
 from app.cli_commands.running import end_like_ctrl_c, migrate
@@ -36,9 +38,11 @@ def run(args: argparse.Namespace) -> int:
     with _data_folder() as folder:
         servers = Servers(folder)
         try:
-            database_url, redis_url = servers.start()
+            with ThreadPoolExecutor(1) as meanwhile:
+                crew = meanwhile.submit(hire, folder)
+                database_url, redis_url = servers.start()
             migrate(database_url)
-            setup = prepare(settings, folder, args.port, database_url, redis_url)
+            setup = prepare(settings, folder, args.port, database_url, redis_url, crew.result())
             return _supervise(args, setup, servers)
         finally:
             servers.stop()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.cli_commands.demo_crew import Crew, hire
 from app.cli_commands.running import child_environment
 from app.embedded.files import LOOPBACK, free_port, port_is_free, private_folder, write_private
 from app.supervisor import Program, web, worker_programs
@@ -47,12 +48,18 @@ class Keys:
 
 
 def prepare(
-    settings: Settings, folder: Path, port: int | None, database_url: str, redis_url: str
+    settings: Settings,
+    folder: Path,
+    port: int | None,
+    database_url: str,
+    redis_url: str,
+    crew: Crew | None = None,
 ) -> DemoSetup:
     """Make the keys, find the ports and name the programs.
 
     Only the servers of the demo are used, whatever the environment says.
     """
+    crew = crew or hire(folder)
     keys = make_keys(private_folder(folder / "keys"))
     playground_port = next_free(settings.playground_port if port is None else port)
     web_port = free_port(settings.port)
@@ -61,6 +68,8 @@ def prepare(
     env = {
         **child_environment(settings, database_url, redis_url),
         "KR_DATA_DIR": str(folder),
+        "KR_CONFIG_DIR": str(crew.configs),
+        "KR_SANDBOX": crew.sandbox,
         "KR_GITHUB_API_URL": f"{playground}/api/v3",
         "KR_GITHUB_URL": playground,
         "KR_GITHUB_APP_ID": "1",
@@ -75,7 +84,7 @@ def prepare(
         *MODEL_KEYS,
     ):  # no key of the operator's is used, or spent
         env.pop(name, None)
-    box = _playground(playground_port, folder / "playground", service, keys)
+    box = _playground(playground_port, folder / "playground", service, keys, crew.note)
     workers = worker_programs(min(settings.workers, 2))
     return DemoSetup(playground, service, [box, web(), *workers], env, folder / "logs")
 
@@ -116,7 +125,7 @@ def next_free(port: int) -> int:
     return free_port()
 
 
-def _playground(port: int, folder: Path, service: str, keys: Keys) -> Program:
+def _playground(port: int, folder: Path, service: str, keys: Keys, note: str) -> Program:
     argv = (
         *(sys.executable, "-m", "app.playground"),
         *("--host", LOOPBACK, "--port", str(port)),
@@ -124,5 +133,6 @@ def _playground(port: int, folder: Path, service: str, keys: Keys) -> Program:
         *("--webhook-url", f"{service}/webhooks/github"),
         *("--webhook-secret-file", str(keys.webhook_secret)),
         *("--app-public-key-file", str(keys.public)),
+        *("--note", note),
     )
     return Program("playground", argv)

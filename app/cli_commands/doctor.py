@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from app.cli_commands import CommandError, load_settings, print_json
 from app.cli_commands import doctor_checks as checks
 
 if TYPE_CHECKING:
+    from app.agents.trying import Tried
     from app.settings import Settings
 
 
@@ -65,6 +66,7 @@ def examine() -> list[Check]:
         Check("settings", True, _summary(settings)),
         *(_probe(name, probe, remedy) for name, probe, remedy in plan),
         *_agents(settings),
+        *_execution(settings),
     ]
 
 
@@ -72,17 +74,35 @@ def _agents(settings: Settings) -> list[Check]:
     """Every role's backend, tried with the smallest question there is."""
     from app.agents.trying import try_roles
 
+    return _tried(("agents", "agent"), lambda: try_roles(settings), checks.AGENTS_REMEDY)
+
+
+def _execution(settings: Settings) -> list[Check]:
+    """Who does tasks, behind which walls, and whether a check holds them."""
+    from app.cli_commands import doctor_execution as execution
+
+    scope, names = execution.SCOPE_REMEDY, ("execution", "execution")
+    return [
+        *_tried(names, lambda: execution.execution_roles(settings), execution.ROLES_REMEDY),
+        _probe("sandbox", lambda: execution.sandbox(settings), execution.SANDBOX_REMEDY),
+        _probe("scope_required", lambda: execution.scope_required(settings), scope),
+    ]
+
+
+def _tried(names: tuple[str, str], look: Callable[[], Sequence[Tried]], remedy: str) -> list[Check]:
+    """A finding for each role; one for all of them, the first of `names`, if none can be seen."""
+    whole, each = names
     try:
-        tried = try_roles(settings)
+        tried = look()
     except Exception as error:
         first = next(iter(str(error).strip().splitlines()), "")
-        return [Check("agents", False, f"{type(error).__name__}: {first}", checks.AGENTS_REMEDY)]
+        return [Check(whole, False, f"{type(error).__name__}: {first}", remedy)]
     return [
         Check(
-            f"agent_{one.role}",
+            f"{each}_{one.role}",
             not one.problem,
             one.problem or one.detail,
-            (one.remedy or checks.AGENTS_REMEDY) if one.problem else "",
+            (one.remedy or remedy) if one.problem else "",
         )
         for one in tried
     ]

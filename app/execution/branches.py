@@ -19,7 +19,8 @@ from app.execution.git import (
     one_line,
     surely,
 )
-from app.execution.mirror import Mirror, Mirrors
+from app.execution.mirror import Mirrors
+from app.execution.repository import Mirror
 from app.execution.tree import blob_of, read, remove
 from app.execution.worktrees import Worktree, names
 
@@ -196,9 +197,16 @@ async def _moved(mirror: Mirror, branch: str, sha: str) -> str:
 
 async def push(mirrors: Mirrors, repo: str, branch: str) -> Pushed | Rejected:
     """Push a branch, never by force. Raises `GitFailed`."""
+    async with mirrors.hold(repo) as mirror:
+        sha = _there(branch, await mirror.ours(branch))
+    return await push_commit(mirrors, repo, sha, branch)
+
+
+async def push_commit(mirrors: Mirrors, repo: str, sha: str, branch: str) -> Pushed | Rejected:
+    """Have the remote's branch be at a commit, never by force. Raises `GitFailed`."""
     access = await mirrors.access(repo)
     async with mirrors.writing(repo) as mirror:
-        sha, name = _there(branch, await mirror.ours(branch)), f"refs/heads/{branch}"
+        name = f"refs/heads/{branch_name(branch)}"
         asked = ("push", "--porcelain", "--no-verify", "--no-follow-tags")
         command = (*asked, access.url, f"{sha}:{name}")
         done = await mirror.ask(*command, access=access, limits=NETWORK)

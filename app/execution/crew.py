@@ -43,7 +43,7 @@ def _worker(name: str, role: Role, settings: Settings, models: Models, walls: Wa
     if choose(name, role, settings).kind == "claude":
         runner = ClaudeRunner(models.forwarder, models.slots, walls)
     else:
-        runner = CommandRunner(role.command, models.forwarder, models.slots, walls)
+        runner = CommandRunner(role.command, models.forwarder, models.slots, walls, models.usable)
     return Worker(
         runner,
         role.description or f"the {name} of the team",

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from app.execution.branches import Conflict, Rejected, push
+from app.execution.branches import Conflict, Rejected, push_commit
 from app.execution.git import GitFailed, branch_name, one_line
-from app.execution.mirror import Mirror, Mirrors
+from app.execution.mirror import Mirrors
+from app.execution.repository import Mirror
 from app.execution.worktrees import names
 
 TRIES = 4
@@ -39,7 +40,7 @@ async def land(mirrors: Mirrors, repo: str, commit: str, branch: str) -> Landed 
         found = await _replayed(mirrors, repo, commit, branch_name(branch))
         if not isinstance(found, Landed):
             return found
-        pushed = await push(mirrors, repo, branch)
+        pushed = await push_commit(mirrors, repo, found.sha, branch)
         if not isinstance(pushed, Rejected):
             return Landed(pushed.sha)
         refused = pushed.reason
@@ -50,16 +51,16 @@ async def _replayed(
     mirrors: Mirrors, repo: str, commit: str, branch: str
 ) -> Landed | Conflict | Lost:
     async with mirrors.writing(repo) as mirror:
-        tip = await mirror.tip(branch)
+        tip = await mirror.remote(branch)  # never ours: a run without walls could have moved it
         if tip is None:
             raise GitFailed(one_line(f"the branch {branch} is gone; push it again, then `/retry`"))
         if (await mirror.ask("cat-file", "-e", commit + "^{commit}")).code:
             return Lost()
         if await mirror.holds(tip, commit) or await _has(mirror, tip, commit):
-            return await _moved(mirror, branch, tip)
+            return Landed(tip)
         parent = (await mirror.run("rev-parse", commit + "^")).decode().strip()
         if parent == tip:
-            return await _moved(mirror, branch, commit)
+            return Landed(commit)
         if not await mirror.holds(tip, parent):
             return Conflict(("the whole branch, whose history was rewritten",))
         return await _on_top(mirror, branch, tip, commit)
@@ -89,16 +90,11 @@ async def _on_top(mirror: Mirror, branch: str, tip: str, commit: str) -> Landed 
     if done.code:
         return Conflict(tuple(dict.fromkeys(paths)))
     if tree == (await mirror.run("rev-parse", tip + "^{tree}")).decode().strip():
-        return await _moved(mirror, branch, tip)  # others did the same
+        return Landed(tip)  # others did the same
     who = (await mirror.run("log", "-n", "1", "--format=%an%x00%ae", commit)).decode().strip()
     name, _, email = who.partition("\0")
     env = {f"GIT_{one}_{key}": value for one in ("AUTHOR", "COMMITTER")
            for key, value in (("NAME", name), ("EMAIL", email))}  # fmt: skip
     text = (await _message(mirror, commit)).encode()
     printed = await mirror.run("commit-tree", tree, "-p", tip, "-F", "-", given=text, env=env)
-    return await _moved(mirror, branch, printed.decode().strip())
-
-
-async def _moved(mirror: Mirror, branch: str, sha: str) -> Landed:
-    await mirror.run("update-ref", f"refs/heads/{branch}", sha)
-    return Landed(sha)
+    return Landed(printed.decode().strip())

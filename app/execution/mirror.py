@@ -10,26 +10,22 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 from app.execution.git import (
     NETWORK,
-    USUAL,
     Access,
-    Done,
     Git,
     GitFailed,
     GitRefused,
     GitTooLong,
-    Limits,
     Place,
-    branch_name,
     one_line,
     surely,
 )
 from app.execution.locks import alone, exclusive, shared
+from app.execution.repository import ORIGIN, Mirror
 from app.execution.sealing import beside, seal, size_of, tidy
 from app.execution.tree import remove
 
@@ -42,80 +38,7 @@ DISK_CAP = 20 << 30
 """Bytes that all mirrors may take together."""
 
 _REPO = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}")
-_SHA = re.compile(r"[0-9a-f]{40}")
-_ORIGIN = "refs/remotes/origin/"
 _TRIES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Mirror:
-    """A repository as far as we have it."""
-
-    repo: str
-    path: Path
-    git: Git
-
-    async def run(
-        self,
-        *args: str,
-        at: Place | None = None,
-        given: bytes = b"",
-        env: Mapping[str, str] | None = None,
-    ) -> bytes:
-        """Run git in it, after sealing it. Raises `GitFailed`."""
-        seal(self.path)
-        return await self.git.run(*args, at=at or Place(self.path), given=given, env=env)
-
-    async def ask(
-        self,
-        *args: str,
-        at: Place | None = None,
-        given: bytes = b"",
-        access: Access | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits = USUAL,
-    ) -> Done:
-        """The same where more than one exit code means something. Raises `GitTooLong`."""
-        seal(self.path)
-        place = at or Place(self.path)
-        return await self.git.ask(
-            *args, at=place, given=given, access=access, env=env, limits=limits
-        )
-
-    async def heads(self) -> dict[str, str]:
-        """The remote's branches at the last fetch, and their commits; empty if it has none."""
-        printed = await self.run("for-each-ref", "--format=%(objectname) %(refname)", _ORIGIN)
-        rows = (line.split(" ", 1) for line in printed.decode(errors="replace").splitlines())
-        return {name.removeprefix(_ORIGIN): sha for sha, name in rows}
-
-    async def resolve(self, name: str) -> str | None:
-        """The commit that a full hash or a branch means; a branch as `tip` has it."""
-        return await self._commit(name) if _SHA.fullmatch(name) else await self.tip(name)
-
-    async def tip(self, branch: str, *, ours_first: bool = False) -> str | None:
-        """Where a branch is: with us, or at the remote if it has more.
-
-        Where both have something of their own, what others pushed counts, unless `ours_first`.
-        """
-        ours, theirs = await self.ours(branch), await self._commit(_ORIGIN + branch)
-        if not (ours and theirs):
-            return ours or theirs
-        if await self.holds(ours, theirs):
-            return ours
-        return ours if ours_first and not await self.holds(theirs, ours) else theirs
-
-    async def ours(self, branch: str) -> str | None:
-        """Where a branch of ours is, pushed or not."""
-        return await self._commit(f"refs/heads/{branch_name(branch)}")
-
-    async def holds(self, commit: str, other: str) -> bool:
-        """Whether `other` is `commit` or one of its ancestors."""
-        return (await self.ask("merge-base", "--is-ancestor", other, commit)).code == 0
-
-    async def _commit(self, name: str) -> str | None:
-        wanted = name + "^{commit}"
-        done = await self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
-        return None if done.code else done.output.decode().strip()
 
 
 class Mirrors:
@@ -247,7 +170,7 @@ class Mirrors:
         quiet = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head")
         await self.git.run(
             *("fetch", *quiet, "--no-auto-maintenance", "--no-recurse-submodules"),
-            *(access.url, f"+refs/heads/*:{_ORIGIN}*"),
+            *(access.url, f"+refs/heads/*:{ORIGIN}*"),
             at=Place(path),
             access=access,
             limits=NETWORK,

@@ -7,7 +7,10 @@ is put back and told. It holds a ticket for the forwarder, and nothing else (spe
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from app.agents.claude import Slots, find_claude
+from app.agents.command import VARIABLES
 from app.agents.contained import Finished, Lease, Leases, one_line
 from app.agents.contained import run as run_program
 from app.agents.protocols import NOBODY, Account, AgentUnavailable, Prompt
@@ -26,6 +30,7 @@ from app.scopes import Scopes
 
 MOST = 8_000_000
 """Bytes that a program may write to its standard output."""
+_HOME = re.compile(r"^home *= *(.+)$", re.MULTILINE)
 _ENVIRONMENT = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_TELEMETRY": "1",
@@ -93,32 +98,47 @@ class ClaudeRunner:
                     "ANTHROPIC_BASE_URL": lease.base_url,
                     "ANTHROPIC_API_KEY": lease.key,
                 }
-                place = _Place(task, worktree, lease, self._walls, (Path(cli),))
+                place = _Place(task, worktree, [lease], self._walls, (Path(cli),))
                 done, notes = await place.run(given, lambda inside: _claude(cli, task, inside))
             said = _result(done, lease)
-            return await _judged(task, worktree, said, lease, notes)
+            return await _judged(task, worktree, said, [lease], notes)
 
 
 class CommandRunner:
     """Tasks by any program: the task on its standard input, in words, and words on its output."""
 
-    def __init__(self, argv: Sequence[str], leases: Leases, slots: Slots, walls: Walls) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        leases: Leases,
+        slots: Slots,
+        walls: Walls,
+        providers: Sequence[str] = (),
+    ) -> None:
+        """`providers` are those that it gets a ticket for; without one it has no network at all."""
         self._argv = tuple(argv)
         self._leases = leases
         self._slots = slots
         self._walls = walls
+        self._providers = tuple(providers)
 
     async def run(self, task: Task, worktree: Worktree) -> Outcome:
         """See `Runner.run`."""
         async with self._slots.one():
-            with self._leases.lease("anthropic", task.account, task.seconds) as lease:
-                given = {"ANTHROPIC_BASE_URL": lease.base_url, "ANTHROPIC_API_KEY": lease.key}
-                programs = (Path(self._argv[0]),)
-                place = _Place(task, worktree, lease, self._walls, programs)
+            with contextlib.ExitStack() as stack:
+                given: dict[str, str] = {}
+                leases: list[Lease] = []
+                for provider in self._providers:
+                    lent = self._leases.lease(provider, task.account, task.seconds)
+                    leases.append(stack.enter_context(lent))
+                    address, ticket = VARIABLES[provider]
+                    given |= {address: leases[-1].base_url, ticket: leases[-1].key}
+                programs = needed(self._argv, worktree.path)
+                place = _Place(task, worktree, leases, self._walls, programs)
                 done, notes = await place.run(given, lambda inside: list(self._argv))
-            _check(done, Path(self._argv[0]).name, lease)
+            _check(done, Path(self._argv[0]).name, leases)
             said = done.output.decode("utf-8", "replace")
-            return await _judged(task, worktree, said, lease, notes)
+            return await _judged(task, worktree, said, leases, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +147,16 @@ class _Place:
 
     task: Task
     worktree: Worktree
-    lease: Lease
+    leases: Sequence[Lease]
     walls: Walls
     programs: tuple[Path, ...]
 
     async def run(self, given: Mapping[str, str], program: Any) -> tuple[Finished, tuple[str, ...]]:
         paths, notes = writable_of(_patterns(self.task))
-        address = urlsplit(self.lease.base_url)
-        forwarder = (address.hostname or "127.0.0.1", address.port or 0)
+        forwarder = None
+        if self.leases:  # they all lead to the same one
+            address = urlsplit(self.leases[0].base_url)
+            forwarder = (address.hostname or "127.0.0.1", address.port or 0)
         reach = Reach(self.worktree.path, paths, forwarder, self.programs, notes)
         try:
             async with (
@@ -144,9 +166,50 @@ class _Place:
                 done = await run_program(inside, program(inside), _document(self.task), MOST)
                 return done, inside.notes
         except TimeoutError:
-            raise self.lease.refusal or AgentUnavailable(
+            raise _refusal(self.leases) or AgentUnavailable(
                 f"the task was not done within {self.task.seconds:g} seconds"
             ) from None
+
+
+def needed(argv: Sequence[str], worktree: Path) -> tuple[Path, ...]:
+    """What a program's command line names and has to be able to read, the outermost first.
+
+    A file that is a link is found only by way of its links, and an interpreter of Python only with
+    the folder that it is installed in. What holds the worktree is never shown as a whole.
+    """
+    named = [Path(word) for word in argv if word.startswith("/")]
+    found = [link for path in named if path.exists() for link in _links(path)]
+    found = [*_installations(Path(argv[0])), *found]
+    around = {Path("/"), *worktree.absolute().parents, *worktree.resolve().parents}
+    wanted = sorted({path for path in found if path.resolve() not in around}, key=_depth)
+    return tuple(
+        path for at, path in enumerate(wanted) if not any(map(path.is_relative_to, wanted[:at]))
+    )
+
+
+def _depth(path: Path) -> tuple[int, str]:
+    return len(path.parts), str(path)
+
+
+def _links(path: Path) -> list[Path]:
+    """The path, and where its links lead, one after another."""
+    found = [Path(os.path.abspath(path))]
+    while found[-1].is_symlink() and len(found) < 40:
+        found.append(Path(os.path.abspath(found[-1].parent / os.readlink(found[-1]))))
+    return found
+
+
+def _installations(program: Path) -> list[Path]:
+    """Of an interpreter of Python: its environment, and what that was made from."""
+    found: list[Path] = []
+    for link in _links(program) if program.is_absolute() else ():
+        root = link.parent.parent
+        with contextlib.suppress(OSError):
+            home = _HOME.search((root / "pyvenv.cfg").read_text("utf-8", "replace"))
+            found += [root, *([Path(home[1].strip()).parent] if home else [])]
+        if any(root.glob("lib/python3*/os.py")):
+            found.append(root)
+    return found
 
 
 def _patterns(task: Task) -> list[str]:
@@ -189,18 +252,26 @@ def _result(done: Finished, lease: Lease) -> str:
     return text
 
 
-def _check(done: Finished, name: str, lease: Lease) -> None:
-    if lease.refusal is not None:
-        raise lease.refusal
+def _check(done: Finished, name: str, leases: Sequence[Lease]) -> None:
+    if refusal := _refusal(leases):
+        raise refusal
     if done.code != 0 or done.too_much:
         why = f": {done.last_line}" if done.last_line else ""
-        raise AgentUnavailable(one_line(f"{name} ended with {done.code}{why}", lease.key))
+        keys = [lease.key for lease in leases]
+        raise AgentUnavailable(one_line(f"{name} ended with {done.code}{why}", *keys))
+
+
+def _refusal(leases: Sequence[Lease]) -> AgentUnavailable | None:
+    """Why the forwarder let a call not through, if there was one."""
+    return next((lease.refusal for lease in leases if lease.refusal is not None), None)
 
 
 async def _judged(
-    task: Task, worktree: Worktree, said: str, lease: Lease, notes: tuple[str, ...]
+    task: Task, worktree: Worktree, said: str, leases: Sequence[Lease], notes: tuple[str, ...]
 ) -> Outcome:
     """The second wall, after everybody has left the sandbox."""
     judged = judge(await changes(worktree), task.scopes, task.agent)
     await drop(worktree, judged.dropped)
-    return Outcome(judged.kept, judged.dropped, said, lease.model, lease.cost, notes)
+    model = next((lease.model for lease in leases if lease.model), "")
+    cost = sum((lease.cost for lease in leases), Cost())
+    return Outcome(judged.kept, judged.dropped, said, model, cost, notes)

@@ -23,6 +23,16 @@ def seal(path: Path) -> None:
             remove(path / name)
 
 
+def seal_worktree(admin: Path) -> None:
+    """The same for git's part of a worktree: it belongs to this mirror, and to no other."""
+    if not admin.is_dir():
+        return
+    _keep(admin / "commondir", b"../..\n")
+    for name in ("config.worktree", "hooks", "info"):
+        if os.path.lexists(admin / name):
+            remove(admin / name)
+
+
 def size_of(path: Path) -> int:
     """Bytes that a folder takes on disk, about."""
     total = 0

@@ -6,7 +6,7 @@ import contextlib
 import json
 from pathlib import Path
 
-from app.execution.mirror import Mirror
+from app.execution.repository import Mirror
 from app.execution.tree import remove
 
 

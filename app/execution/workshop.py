@@ -17,14 +17,16 @@ from app.events import TaskLanded, TaskRan
 from app.execution.branches import Author, Conflict, commit
 from app.execution.git import GitFailed
 from app.execution.landing import Landed, Lost, land
-from app.execution.mirror import Mirror, Mirrors
+from app.execution.mirror import Mirrors
+from app.execution.pulls import read_large
+from app.execution.repository import Mirror
 from app.execution.running import Outcome, Runner, Task
 from app.execution.sandbox import SandboxMissing
 from app.execution.worktrees import Worktree, Worktrees, names
 from app.features.acceptance import acceptance
 from app.features.dispatch import Stopped
 from app.scopes import Scopes, parse
-from app.scopes.pulls import SCOPE_FILE
+from app.scopes.pulls import SCOPE_FILE, Pull
 from app.scopes.scopes import DEFAULT
 from app.texts.safe import one_line, visible
 from app.texts.secrets import without_secrets
@@ -92,7 +94,7 @@ class Workshop:
     ) -> TaskRan:
         repo, task = wanted.place.repo, wanted.task
         mirror = await self._mirrors.mirror(repo)
-        base, start = await mirror.tip(wanted.base), await mirror.tip(wanted.branch)
+        base, start = await mirror.remote(wanted.base), await mirror.remote(wanted.branch)
         if base is None or start is None:
             gone = wanted.branch if start is None else wanted.base
             raise GitFailed(f"the branch {gone} is gone; push it again, then `/retry`")
@@ -191,6 +193,10 @@ class Workshop:
             case Lost():
                 return replace(about, lost=True)
 
+    async def read_large(self, repo: str, base: str, head: str, known: Pull) -> Pull:
+        """See `app.execution.pulls.read_large`."""
+        return await read_large(self._mirrors, repo, base, head, known)
+
     def _said(self, text: str) -> str:
         return without_secrets(visible(text), self._secrets)[0]
 
@@ -210,9 +216,9 @@ def _patterns(scopes: Scopes, agent: str) -> tuple[str, ...]:
 
 
 async def _text(mirror: Mirror, commit_: str, path: str) -> str | None:
-    """A file of a commit; None if it is not there. At most a megabyte of it."""
+    """A file of a commit; None if it is not there."""
     done = await mirror.ask("cat-file", "blob", f"{commit_}:{path}")
-    return None if done.code else done.output[:1_000_000].decode("utf-8", "replace")
+    return None if done.code else done.output.decode("utf-8", "replace")
 
 
 async def _tests(

@@ -27,7 +27,8 @@ from app.execution.git import (
     surely,
 )
 from app.execution.locks import exclusive, lives, us
-from app.execution.mirror import Mirror, Mirrors
+from app.execution.mirror import Mirrors
+from app.execution.repository import Mirror
 from app.execution.sealing import size_of
 from app.execution.tree import is_folder, point_nowhere, remove, remove_below, scan
 

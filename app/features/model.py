@@ -121,8 +121,8 @@ class Feature:
     """There is a comment for tasks that wait for anybody."""
     pull: int = 0
     """The number of its pull request; 0 for none."""
-    head: str = ""
-    """The newest commit that we put on its branch."""
+    unguarded: bool = False
+    """The default branch does not require `baron/scope`."""
     reviewed: str = ""
     """The commit of the pull request that was reviewed last."""
     blocked: bool = False

@@ -8,9 +8,6 @@ from app.github.client import RepoClient
 from app.handlers.facts import Head
 from app.scopes.pulls import SCOPE_FILE
 
-OWNER_FILES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""Where GitHub looks for them, in its order."""
-
 
 async def read_planned(client: RepoClient, feature: Feature, commit: str = "") -> Planned:
     """As of a commit, or of the branch now; what is not there is None. Raises `GitHubError`."""
@@ -21,14 +18,6 @@ async def read_planned(client: RepoClient, feature: Feature, commit: str = "") -
         spec=await client.text_at(f"{folder}/spec.md", branch),
         scopes=await client.text_at(SCOPE_FILE, feature.default_branch),
     )
-
-
-async def read_owners(client: RepoClient, ref: str) -> str | None:
-    """CODEOWNERS of a commit or branch; None if there is none. Raises `GitHubError`."""
-    for path in OWNER_FILES:
-        if (text := await client.text_at(path, ref)) is not None:
-            return text
-    return None
 
 
 async def read_pull_head(client: RepoClient, number: int) -> Head:
@@ -42,4 +31,5 @@ async def read_pull_head(client: RepoClient, number: int) -> Head:
         branch=str(head["ref"]) if same else "",
         draft=bool(found.get("draft")),
         author=str((found.get("user") or {}).get("login") or ""),
+        closed=found.get("state") == "closed",
     )

@@ -8,6 +8,7 @@ from app.actions import Action
 from app.events import (
     AgentAnswered,
     AgentsSuggested,
+    AllowanceEnded,
     ClockStruck,
     Closed,
     Commented,
@@ -19,6 +20,7 @@ from app.events import (
     Notified,
     PullChanged,
     PullClosed,
+    PullJudged,
     PullShown,
     Pushed,
     QuestionAsked,
@@ -94,6 +96,10 @@ def handle(event: Event, facts: Facts) -> list[Action]:
             return tasking.landed(event, facts)
         case PullShown():
             return proposals.shown(event, facts)
+        case PullJudged():
+            return pulls.judged(event, facts)
+        case AllowanceEnded():
+            return pulls.ended(event, facts)
         case Reviewed():
             return reviewing.reviewed(event, facts)
         case EffectFailed():

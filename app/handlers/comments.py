@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import assert_never
 
-from app.actions import Action, ShowComment
+from app.actions import Action, SaveAllowance, ShowComment
 from app.commands import (
     Allow,
     Answer,
@@ -43,6 +43,7 @@ from app.commands import (
 from app.events import Commented
 from app.features.model import FeatureState
 from app.handlers import (
+    allow,
     ask,
     assign,
     chat,
@@ -220,17 +221,24 @@ def _carry_out(turn: Turn, command: Command, event: Commented) -> Outcome:
         case Assign():
             return assign.assign(turn, command, event)
         case Review():
-            return _review(turn, event)
-        case Retro() | Learn() | Secretary() | Allow() | Apply():
+            return _with_actions(turn, reviewing.review(turn.facts, event))
+        case Allow():
+            return _with_actions(turn, allow.allow(turn.facts, command, event))
+        case Retro() | Learn() | Secretary() | Apply():
             return refusal(command.name, replies.not_available())
         case _:
             assert_never(command)
 
 
-def _review(turn: Turn, event: Commented) -> Outcome:
-    outcome, wanted = reviewing.review(turn.facts, event)
-    if wanted is not None:
-        turn.do(wanted)
+def _with_actions(turn: Turn, decided: tuple[Outcome, list[Action]]) -> Outcome:
+    """What a command decides that is the same with and without a feature."""
+    outcome, actions = decided
+    for action in actions:
+        if isinstance(action, SaveAllowance):
+            one = action.allowance
+            turn.record("allowed", f"@{one.by}", path=one.path, reason=one.reason,
+                        until=one.until, head=action.head, pull=action.place.number)  # fmt: skip
+        turn.add(action)
     return outcome
 
 

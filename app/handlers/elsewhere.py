@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.actions import Action, React, ShowComment
 from app.commands import (
+    Allow,
     Answer,
     Ask,
     Chat,
@@ -21,7 +22,7 @@ from app.commands import (
 )
 from app.events import Commented
 from app.features.types import BY_LABEL
-from app.handlers import config, help, reviewing
+from app.handlers import allow, config, help, reviewing
 from app.handlers.facts import Facts
 from app.handlers.outcome import Outcome, refusal
 from app.texts import replies
@@ -41,6 +42,7 @@ def reply_key(event: Commented) -> str:
 
 _OURS = (Confirm, Correct, Context, Chat, Ask, Answer, Questions, Why, Status, Config, Help)
 """Commands that no other bot is likely to be meant with."""
+_ON_PULLS = (Review, Allow)
 
 
 def without_feature(event: Commented, facts: Facts, parsed: Parsed) -> list[Action]:
@@ -49,7 +51,7 @@ def without_feature(event: Commented, facts: Facts, parsed: Parsed) -> list[Acti
     commands = [
         located.command
         for located in parsed.commands
-        if located.addressed or isinstance(located.command, Review if on_pull else _OURS)
+        if located.addressed or isinstance(located.command, _ON_PULLS if on_pull else _OURS)
     ]
     errors = [error for error in parsed.errors if error.addressed]
     if facts.quiet or not (commands or errors):
@@ -70,8 +72,12 @@ def without_feature(event: Commented, facts: Facts, parsed: Parsed) -> list[Acti
 def _outside(command: Command, event: Commented, facts: Facts, actions: list[Action]) -> Outcome:
     match command:
         case Review():
-            outcome, wanted = reviewing.review(facts, event)
-            actions += [wanted] if wanted else []
+            outcome, decided = reviewing.review(facts, event)
+            actions += decided
+            return outcome
+        case Allow():
+            outcome, decided = allow.allow(facts, command, event)
+            actions += decided
             return outcome
         case Help():
             return help.help()

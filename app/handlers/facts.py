@@ -13,7 +13,7 @@ from app.features.model import Feature, Question
 from app.questions.calendars import ALWAYS, Calendar
 from app.questions.caps import NO_CAPS, Caps
 from app.questions.model import Routed
-from app.scopes.pulls import Pull
+from app.scopes.pulls import Allowance, Pull
 
 
 class Permission(IntEnum):
@@ -149,6 +149,7 @@ class Head:
     """Of the head, in this repository; empty for one in a fork."""
     draft: bool = False
     author: str = ""
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,5 +182,9 @@ class Facts:
     """What a pull request changes, if the event is about one."""
     head: Head | None = None
     """The pull request, if a command is about one."""
+    allowed: tuple[Allowance, ...] = ()
+    """What owners allowed for the pull request's newest commit."""
+    required: frozenset[str] | None = None
+    """Checks that the default branch requires; None if nobody asked or GitHub does not say."""
     quiet: bool = False
     """The sender has had enough attention for now: no reaction and no reply to them."""

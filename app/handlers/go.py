@@ -7,7 +7,7 @@ from app.events import Commented
 from app.features.model import FeatureState
 from app.handlers.dispatching import dispatch
 from app.handlers.outcome import DONE, Outcome, refusal, triage_only
-from app.handlers.planning import approve, list_tasks
+from app.handlers.planning import approve, guard, list_tasks
 from app.handlers.turn import Turn
 from app.texts import replies, tasks
 
@@ -50,6 +50,7 @@ def go(turn: Turn, command: Go, event: Commented) -> Outcome:
     list_tasks(turn, planned)
     if not turn.tasks:
         return refusal("go", tasks.nothing_to_do(turn.feature))
+    guard(turn)
     approve(turn, event.sender.login)
     turn.enter(FeatureState.BUILDING)
     dispatch(turn)

@@ -14,6 +14,7 @@ from app.handlers.turn import Turn
 from app.scopes import parse
 from app.scopes.scopes import DEFAULT
 
+SCOPE = "baron/scope"
 EXECUTION = (QA, DEVELOPER, DEVOPS, REVIEWER)
 
 
@@ -60,6 +61,13 @@ def drop_run(turn: Turn, task: ExecutionTask) -> None:
     """Whoever is at work on it need not go on."""
     if task.state is TaskState.RUNNING:
         turn.add(DropAgentWork(turn.feature.id, run_key(turn, task)))
+
+
+def guard(turn: Turn) -> None:
+    """Whether the check that keeps agents to their scopes can be merged over."""
+    required = turn.facts.required
+    if required is not None:
+        turn.update(unguarded=SCOPE not in required)
 
 
 def stand(turn: Turn) -> None:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from app.actions import Action, Note, ShowCheck
-from app.events import PullChanged
+from app.actions import Action, JudgePull, Note, ShowCheck
+from app.events import AllowanceEnded, PullChanged, PullJudged
+from app.features.model import Place
 from app.handlers.facts import Facts, Wrong
 from app.handlers.reviewing import look
-from app.scopes.pulls import SCOPE_FILE, Judged, Pull, Trespass, is_by_agents, judge
+from app.scopes.pulls import (
+    SCOPE_FILE,
+    Allowance,
+    Judged,
+    Pull,
+    Trespass,
+    is_bound,
+    judge,
+    owners_of,
+)
 from app.texts import checks
 
 CONFIG = "baron/config"
@@ -15,51 +25,86 @@ SCOPE = "baron/scope"
 
 def changed(event: PullChanged, facts: Facts) -> list[Action]:
     """`baron/scope` on every head, `baron/config` where it brings a configuration."""
+    place = event.issue.place
     actions: list[Action] = []
     if facts.proposed is not None:
-        actions.append(_config(event, facts.proposed))
+        actions.append(_config(place, event.head, facts.proposed))
     if facts.pull is not None:
-        actions.append(_scope(event, facts.pull))
+        actions.append(scope(place, event.head, event.base, facts.pull, facts.allowed))
     feature = facts.feature
     if feature is not None and feature.approved_by and event.branch == feature.branch:
         actions.append(look(facts, event, feature))
     return actions
 
 
-def _config(event: PullChanged, wrong: tuple[Wrong, ...]) -> ShowCheck:
+def ended(event: AllowanceEnded, facts: Facts) -> list[Action]:
+    """What was allowed is allowed no more: the check says so, if that commit still counts."""
+    if facts.pull is None or facts.head is None or facts.head.sha != event.head:
+        return []
+    return [scope(event.place, event.head, facts.head.base, facts.pull, facts.allowed)]
+
+
+def scope(
+    place: Place, head: str, base: str, pull: Pull, allowed: tuple[Allowance, ...]
+) -> ShowCheck | JudgePull:
+    """It always reports: a check that is required and silent would block for ever."""
+    if not pull.complete:
+        key = f"judge:{place.repo_id}:{place.number}"
+        return JudgePull(key, 0, place, head, base, pull, allowed)
+    if not is_bound(pull):
+        return _people(place, head)
+    judged = judge(pull, {one.path for one in allowed})
+    return _verdict(place, head, pull, judged, len(pull.paths), allowed)
+
+
+def judged(event: PullJudged, facts: Facts) -> list[Action]:
+    """The verdict on one that had to be read from git."""
+    place, head = event.place, event.head
+    if event.error:
+        title, summary = "It could not be read", checks.unreadable_summary(event.error)
+        return [_check(place, head, SCOPE, title, summary, (), failed=True)]
+    if not event.bound:
+        return [_people(place, head)]
+    known = Pull(scopes="" if event.own else None)
+    return [_verdict(place, head, known, event.judged, event.paths, event.allowed)]
+
+
+def _people(place: Place, head: str) -> ShowCheck:
+    title = "Written by people: scopes bind agents"
+    return _check(place, head, SCOPE, title, checks.people_summary(), (), failed=False)
+
+
+def _verdict(
+    place: Place,
+    head: str,
+    pull: Pull,
+    judged: Judged,
+    paths: int,
+    allowed: tuple[Allowance, ...],
+) -> ShowCheck:
+    title = checks.scope_title(judged, paths)
+    summary = checks.scope_summary(judged, own=pull.scopes is not None, allowed=allowed)
+    failed = bool(judged.trespasses or judged.flaws)
+    notes = tuple([Note(SCOPE_FILE, flaw.line, flaw.reason) for flaw in judged.flaws]
+                  + [_trespass(one, pull) for one in judged.trespasses])  # fmt: skip
+    return _check(place, head, SCOPE, title, summary, notes, failed=failed)
+
+
+def _trespass(one: Trespass, pull: Pull) -> Note:
+    return Note(one.path, 1, checks.trespass(one, owners_of(pull, one.path)))
+
+
+def _config(place: Place, head: str, wrong: tuple[Wrong, ...]) -> ShowCheck:
     title = "The configuration may come into force"
     if wrong:
         title = f"{len(wrong)} {'mistake' if len(wrong) == 1 else 'mistakes'} in the configuration"
     summary, notes = checks.config_summary(wrong), tuple(_note(one) for one in wrong)
-    return _check(event, CONFIG, title, summary, notes, failed=bool(wrong))
-
-
-def _scope(event: PullChanged, pull: Pull) -> ShowCheck:
-    """It always reports: a check that is required and silent would block for ever."""
-    if not is_by_agents(pull):
-        title = "Written by people: scopes bind agents"
-        return _check(event, SCOPE, title, checks.people_summary(), (), failed=False)
-    if not pull.complete:
-        title = "Too large to be judged"
-        return _check(event, SCOPE, title, checks.too_large_summary(), (), failed=True)
-    judged = judge(pull)
-    title = checks.scope_title(judged, len(pull.paths))
-    summary = checks.scope_summary(judged, own=pull.scopes is not None)
-    failed = bool(judged.trespasses or judged.flaws)
-    return _check(event, SCOPE, title, summary, _scope_notes(judged), failed=failed)
-
-
-def _scope_notes(judged: Judged) -> tuple[Note, ...]:
-    flaws = [Note(SCOPE_FILE, flaw.line, flaw.reason) for flaw in judged.flaws]
-    return tuple(flaws + [_trespass(one) for one in judged.trespasses])
-
-
-def _trespass(one: Trespass) -> Note:
-    return Note(one.path, 1, checks.trespass(one))
+    return _check(place, head, CONFIG, title, summary, notes, failed=bool(wrong))
 
 
 def _check(
-    event: PullChanged,
+    place: Place,
+    head: str,
     name: str,
     title: str,
     summary: str,
@@ -67,13 +112,12 @@ def _check(
     *,
     failed: bool,
 ) -> ShowCheck:
-    place = event.issue.place
     return ShowCheck(
-        key=f"check:{name}:{place.repo_id}:{event.head}",
+        key=f"check:{name}:{place.repo_id}:{head}",
         feature_id=None,
         place=place,
         name=name,
-        head=event.head,
+        head=head,
         conclusion="failure" if failed else "success",
         title=title,
         summary=summary,

@@ -25,18 +25,18 @@ def look(facts: Facts, event: PullChanged, feature: Feature) -> ReviewPull:
     return _wanted(facts, event.issue.place, event.head, feature, draft=event.draft)
 
 
-def review(facts: Facts, event: Commented) -> tuple[Outcome, ReviewPull | None]:
+def review(facts: Facts, event: Commented) -> tuple[Outcome, list[Action]]:
     """`/review`: look again, at any pull request."""
     if facts.permission < Permission.TRIAGE:
         why = replies.may_not("people who may triage here")
-        return refusal("review", why), None
+        return refusal("review", why), []
     if not event.issue.pull_request or facts.head is None:
-        return refusal("review", "that is for pull requests; say it there."), None
+        return refusal("review", "that is for pull requests; say it there."), []
     feature = facts.feature
     wanted = _wanted(facts, event.issue.place, facts.head.sha, feature, draft=facts.head.draft)
     key = f"{wanted.key}:asked:{event.comment_id}"
     asked = replace(wanted, asked=True, person=event.sender.login, key=key)
-    return Outcome(), asked
+    return Outcome(), [asked]
 
 
 def _wanted(

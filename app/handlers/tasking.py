@@ -110,7 +110,6 @@ def landed(event: TaskLanded, facts: Facts) -> list[Action]:
         turn.put_task(replace(task, state=TaskState.FAILED, problem=why))
     else:
         turn.put_task(replace(task, state=TaskState.DONE, problem=""))
-        turn.update(head=event.head)
     dispatch(turn)
     draw(turn)
     return turn.actions()

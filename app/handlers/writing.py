@@ -8,7 +8,7 @@ from app.features.model import SPECIFIED, FeatureState
 from app.handlers.asking import BARON
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts
-from app.handlers.planning import list_tasks, stand
+from app.handlers.planning import guard, list_tasks, stand
 from app.handlers.specifying import commit, still_fits, write_specification
 from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
@@ -34,6 +34,7 @@ def committed(event: FilesCommitted, facts: Facts) -> list[Action]:
     )
     if facts.planned is not None and facts.planned.tasks is not None:
         list_tasks(turn, facts.planned)
+    guard(turn)
     if feature.state is FeatureState.WRITING:
         stand(turn)
     draw(turn)

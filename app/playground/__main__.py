@@ -27,6 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--app-public-key-file", type=Path, help="PEM; without it any well-formed App JWT is taken"
     )
+    parser.add_argument("--note", default="", help="stands on top of every page")
     parser.add_argument("--no-sample", action="store_true", help="start empty")
     return parser
 
@@ -62,6 +63,7 @@ def main(argv: list[str] | None = None) -> int:
             app_slug=args.app_slug,
             app_public_key_pem=key,
             seed=not args.no_sample,
+            note=args.note,
         )
         _Server(config).run(sockets=[listener])
     return 0

@@ -54,6 +54,7 @@ class Box:
         self._lock = asyncio.Lock()
         self._root = config.data_dir / "repositories"
         self._home = config.data_dir / "git-home"
+        self._gits: dict[int, Git] = {}
 
     @property
     def bot(self) -> User:
@@ -88,7 +89,7 @@ class Box:
 
     def git(self, repo: Repo) -> Git:
         """A repository's git objects."""
-        return Git(self._root / f"{repo.id}.git", self._home)
+        return self._gits.setdefault(repo.id, Git(self._root / f"{repo.id}.git", self._home))
 
     def new_repo(self, owner: str, name: str, **fields: Any) -> Repo:
         """Make an empty repository. Blocking."""

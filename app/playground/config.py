@@ -22,6 +22,8 @@ class PlaygroundConfig:
     app_slug: str = "baron"
     app_public_key_pem: str | None = None
     seed: bool = True
+    note: str = ""
+    """Stands on top of every page, for people."""
 
     @property
     def api_url(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.playground.git import Git
 
@@ -51,33 +52,45 @@ def _records(raw: str) -> list[list[str]]:
     return records
 
 
-def _patch(git: Git, base: str, head: str, *paths: str) -> str:
-    raw = git.run("diff", "--no-color", "-M", base, head, "--", *paths).stdout
-    text = raw.decode(errors="replace")
-    found = re.search(r"^@@", text, re.MULTILINE)
-    return text[found.start() :].rstrip("\n") if found else ""
+def _patches(git: Git, base: str, head: str) -> list[str]:
+    """The patch of every file, in the order of `--raw`, without its head."""
+    raw = git.run("diff", "--no-color", "-M", base, head).stdout.decode(errors="replace")
+    whole = re.split(r"^diff --git .*\n", raw, flags=re.MULTILINE)[1:]
+    starts = ((text, re.search(r"^@@", text, re.MULTILINE)) for text in whole)
+    return [text[found.start() :].rstrip("\n") if found else "" for text, found in starts]
 
 
 def changed_files(git: Git, base: str, head: str) -> list[Changed]:
-    """The files that differ between two commits."""
+    """The files that differ between two commits; asked for page by page, so it is kept."""
+    return list(_changed_files(git, base, head))
+
+
+@lru_cache(maxsize=16)
+def _changed_files(git: Git, base: str, head: str) -> tuple[Changed, ...]:
     raw = git.run("diff", "--raw", "-z", "-M", "--no-abbrev", base, head).stdout.decode()
-    files = []
+    patches = iter(_patches(git, base, head))
+    found = []
     for meta, *paths in _records(raw):
-        _, _, old, new, status = meta.split()
-        patch = _patch(git, base, head, *paths)
-        lines = patch.splitlines()
-        files.append(
-            Changed(
-                paths[-1],
-                _STATUS.get(status[0], "changed"),
-                paths[0] if status[0] == "R" else None,
-                old if status[0] == "D" else new,
-                sum(line.startswith("+") for line in lines),
-                sum(line.startswith("-") for line in lines),
-                patch,
-            )
-        )
-    return files
+        fields = meta.split()
+        # a file that becomes a link is two patches: one gone, one new
+        several = 2 if fields[4][0] == "T" else 1
+        patch = "\n".join(filter(None, (next(patches, "") for _ in range(several))))
+        found.append(_changed(fields, paths, patch))
+    return tuple(found)
+
+
+def _changed(meta: list[str], paths: list[str], patch: str) -> Changed:
+    _, _, old, new, status = meta
+    lines = patch.splitlines()
+    return Changed(
+        paths[-1],
+        _STATUS.get(status[0], "changed"),
+        paths[0] if status[0] == "R" else None,
+        old if status[0] == "D" else new,
+        sum(line.startswith("+") for line in lines),
+        sum(line.startswith("-") for line in lines),
+        patch,
+    )
 
 
 def commentable(git: Git, base: str, head: str) -> dict[tuple[str, str], set[int]]:

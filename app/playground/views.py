@@ -76,7 +76,13 @@ class Visit:
         """A template's text."""
         people = [user for user in self.box.world.users.values() if user.kind == "User"]
         env: jinja2.Environment = self.request.app.state.templates
-        shared = {"visit": self, "me": self.actor.user, "people": people, "bot": self.box.bot}
+        shared = {
+            "visit": self,
+            "me": self.actor.user,
+            "people": people,
+            "bot": self.box.bot,
+            "note": self.box.config.note,
+        }
         return env.get_template(template).render(**shared, **context)
 
 

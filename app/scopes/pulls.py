@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.scopes.rules import Flaw
 from app.scopes.scopes import DEFAULT, Scopes, Verdict, check, is_guarded, parse
@@ -46,8 +46,20 @@ class Pull:
     """False where it is larger than GitHub shows."""
     members: Mapping[str, tuple[str, ...]] | None = None
     """Where people are bound, too: login → handles that mean them, `@login` and their teams."""
-    author: str = ""
-    """Whoever opened it."""
+    owners: str | None = None
+    """CODEOWNERS of the base branch; None if it has none."""
+    emails: Mapping[str, str] = field(default_factory=dict)
+    """Address in commits → login, as far as GitHub told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """An owner let a path be changed; `until` is ISO 8601, UTC."""
+
+    path: str
+    by: str
+    reason: str
+    until: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +160,10 @@ def _of_person(login: str, verdict: Verdict, members: Mapping[str, tuple[str, ..
     if theirs.isdisjoint(owner.casefold() for owner in verdict.owners):
         return f"it is not in the scope of {login}"
     return ""
+
+
+def owners_of(pull: Pull, path: str) -> tuple[str, ...]:
+    """Who may allow a change there, by CODEOWNERS; empty for whoever maintains the repository."""
+    if pull.owners is None:
+        return ()
+    return tuple(owner for owner in parse(pull.owners).owners(path).owners if owner[:1] == "@")

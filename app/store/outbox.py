@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from sqlalchemy import Connection, text
 
-from app.actions import AgentEffect, Effect, LandTask, OutletEffect, RunTask
+from app.actions import AgentEffect, Effect, JudgePull, LandTask, OutletEffect, RunTask
 from app.store.deliveries import LEASE, FenceLost
 from app.store.engine import from_json, process_name, to_json
 
@@ -92,7 +92,7 @@ def lane_of(effect: Effect) -> str:
         return AGENTS
     if isinstance(effect, RunTask):
         return TASKS
-    if isinstance(effect, LandTask):
+    if isinstance(effect, LandTask | JudgePull):
         return f"git:{effect.place.repo_id}"
     if isinstance(effect, OutletEffect):
         return OUTLETS

@@ -102,6 +102,22 @@ tasks = Table(
     _moment("updated_at", default=True),
 )
 
+allowances = Table(
+    "allowances",
+    metadata,
+    Column("repo_id", BigInteger, primary_key=True),
+    Column("pull", BigInteger, primary_key=True),
+    Column("head", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("by", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    _moment("at", default=True),
+    Column("until", DateTime(timezone=True), nullable=False),
+    Column("place", JSONB, nullable=False),
+    Column("ended", Boolean, nullable=False, server_default=text("false")),
+    Index("allowances_until", "until", postgresql_where=text("NOT ended")),
+)
+
 layers = Table(
     "layers",
     metadata,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from app.scopes.pulls import Judged, Trespass
-from app.texts.safe import cell, one_line, visible
+from app.scopes.pulls import Allowance, Judged, Trespass
+from app.texts.safe import cell, harmless, one_line, visible
 
 
 class WrongLike(Protocol):
@@ -44,11 +44,12 @@ def people_summary() -> str:
     )
 
 
-def too_large_summary() -> str:
-    """Of `baron/scope`, where GitHub does not list all of it."""
+def unreadable_summary(why: str) -> str:
+    """Of `baron/scope`, where neither GitHub nor git shows all of it."""
     return (
         "GitHub lists 3,000 files and 250 commits of a pull request, and this one has more, or more"
-        " than 100 commits by several hands. Split it: what cannot be seen cannot be let through."
+        f" than 100 commits by several hands. From git it could not be read: {one_line(why, 300)}."
+        " Split it: what cannot be seen cannot be let through."
     )
 
 
@@ -62,7 +63,7 @@ def scope_title(judged: Judged, paths: int) -> str:
     return f"{count} of {paths} paths outside the scope of {'its' if count == 1 else 'their'} agent"
 
 
-def scope_summary(judged: Judged, *, own: bool) -> str:
+def scope_summary(judged: Judged, *, own: bool, allowed: Sequence[Allowance] = ()) -> str:
     """The summary of `baron/scope`; `own` says whether the base branch has a scope file."""
     file = "`.github/AGENT_SCOPES` of the base branch" if own else "the scopes that come with it"
     lines = [f"Held against {file}.", ""]
@@ -70,6 +71,7 @@ def scope_summary(judged: Judged, *, own: bool) -> str:
         lines += ["| Line | What |", "|---|---|"]
         lines += [f"| {flaw.line} | {cell(flaw.reason, 300)} |" for flaw in judged.flaws[:100]]
         return "\n".join([*lines, "", "Correct these lines on the base branch."])
+    lines += _allowances(allowed)
     if not judged.trespasses:
         return "\n".join(lines).rstrip()
     lines += ["| Path | Agent | Whose it is | Rule |", "|---|---|---|---|"]
@@ -79,15 +81,55 @@ def scope_summary(judged: Judged, *, own: bool) -> str:
     ]
     more = len(judged.trespasses) - 200
     lines += ["", f"… and {more} more."] if more > 0 else []
-    lines += ["", "Take these changes out, or have whoever they belong to make them."]
+    lines += [
+        "",
+        "Take these changes out, or have whoever they belong to make them. An owner of a path (by"
+        " CODEOWNERS, else whoever may maintain here) lets this commit change it with"
+        " `/allow path reason`.",
+    ]
     return "\n".join(lines)
 
 
-def trespass(one: Trespass) -> str:
-    """The annotation on a path: rule, line, owner."""
+def _allowances(allowed: Sequence[Allowance]) -> list[str]:
+    if not allowed:
+        return []
+    rows = [
+        f"| {_code(one.path)} | {cell(one.by)} | {cell(harmless(one.reason, 300))} | {one.until} |"
+        for one in allowed[:100]
+    ]
+    return ["Allowed for this commit:", "", "| Path | By | Why | Until |", "|---|---|---|---|",
+            *rows, ""]  # fmt: skip
+
+
+def trespass(one: Trespass, may_allow: Sequence[str] = ()) -> str:
+    """The annotation on a path: rule, line, owner, and who may allow it."""
     owners = " ".join(one.owners) or "nobody"
     rule = f"line {one.line} gives it to {owners}" if one.line else "no line names it"
-    return f"{one.why}: {rule}. Take the change out, or have {owners} make it."
+    who = " or ".join(may_allow) or "Whoever may maintain here"
+    return (
+        f"{one.why}: {rule}. Take the change out, or have {owners} make it."
+        f" {who} can let this commit change it: /allow {one_line(visible(one.path), 200)} <reason>"
+    )
+
+
+def allowed(one: Allowance, head: str) -> str:
+    """The answer to `/allow`."""
+    return (
+        f"👍 {_code(one.path)} may be changed by commit `{head[:10]}`, until {one.until}."
+        " A new push asks again."
+    )
+
+
+def not_yours(path: str, owners: Sequence[str]) -> str:
+    who = ", ".join(owner.lstrip("@") for owner in owners) or "people who may maintain here"
+    return f"that is for an owner of {_code(path)}: {who}."
+
+
+def not_outside(path: str, outside: Sequence[str]) -> str:
+    if not outside:
+        return f"{_code(path)} needs no leave: nothing here is out of scope."
+    named = ", ".join(_code(one) for one in outside[:8])
+    return f"{_code(path)} is not what is out of scope here; that is {named}."
 
 
 def _code(path: str) -> str:

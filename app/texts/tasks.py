@@ -45,7 +45,17 @@ def task_list(feature: Feature, tasks: Sequence[ExecutionTask]) -> list[str]:
         lines = [head, "", *rows, "", "</details>", ""]
     else:
         lines = [title, "", *rows, ""]
-    return [*lines, *_unread(feature)]
+    return [*lines, *_unguarded(feature), *_unread(feature)]
+
+
+def _unguarded(feature: Feature) -> list[str]:
+    if not feature.unguarded:
+        return []
+    return [
+        f"⚠️ `baron/scope` is not required on `{feature.default_branch}`, so it warns and blocks"
+        " nobody. An administrator requires it under Settings → Rules → Rulesets.",
+        "",
+    ]
 
 
 def _row(task: ExecutionTask, tasks: Sequence[ExecutionTask]) -> str:

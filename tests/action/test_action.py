@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from action.__main__ import main
-from action.output import report
+from action.output import Verdict, report
 from app.actions import Note, ShowCheck
 from app.features.model import Place
 from tests.flows.test_scope_check import Branch
@@ -97,7 +97,7 @@ def test_without_a_configuration_there_is_nothing_to_check(town: Town, tmp_path:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"KR_ACTION_MODE": "fly"}, "mode is 'fly'; take one of: scope, config."),
+        ({"KR_ACTION_MODE": "fly"}, "mode is 'fly'; take one of: scope, config, review."),
         ({"KR_ACTION_TOKEN": ""}, "There is no token"),
         ({"GITHUB_EVENT_NAME": "push"}, "not on 'push'"),
         ({"GITHUB_EVENT_PATH": "/nowhere"}, "cannot be read"),
@@ -143,7 +143,7 @@ def test_nothing_in_a_path_begins_another_workflow_command(
     note = Note("a,b:c\n::set-output name=x::y", 1, "100%\n::add-mask::k8s")
     place = Place(0, 1, REPO, 1)
     check = ShowCheck("k", None, place, "baron/scope", "c", "failure", "one\ntwo", "", (note,))
-    report(check, {})
+    report(Verdict(check), {})
     lines = capsys.readouterr().out.splitlines()
     assert lines == [
         "baron/scope: one two",
@@ -151,9 +151,15 @@ def test_nothing_in_a_path_begins_another_workflow_command(
     ]
 
 
-def test_the_action_describes_itself_and_runs_only_this(tmp_path: Path) -> None:
+def test_the_action_describes_itself_and_runs_only_this() -> None:
     action = yaml.safe_load((Path("action") / "action.yml").read_text())
-    assert set(action["inputs"]) == {"mode", "token"}
-    (step,) = action["runs"]["steps"]
-    assert "${{" not in step["run"]  # what is typed never becomes part of a script
-    assert step["run"].rstrip().endswith("-m action")
+    assert set(action["inputs"]) == {"mode", "token", "comment", "model", "model-key"}
+    assert all(
+        one["description"] for one in (*action["inputs"].values(), *action["outputs"].values())
+    )
+    install, run = action["runs"]["steps"]
+    assert "${{" not in install["run"] + run["run"]  # what is typed becomes no part of a script
+    assert list(install["env"]) == ["KR_ACTION_ROOT"]  # no key is there while packages come in
+    assert run["run"].rstrip().endswith("-m action")
+    handed = {value for value in run["env"].values() if "inputs." in value}
+    assert handed == {f"${{{{ inputs.{name} }}}}" for name in action["inputs"]}

@@ -127,7 +127,7 @@ async def test_a_base_stays_although_its_branch_is_forced_or_deleted(
         await worktrees.mirrors.mirror(REPO)
         (one.path / "src/a").write_text("mine")
         found = await changes(one)
-        assert await commit(worktrees.mirrors, one, found, "x", DEDE, {})
+        assert await commit(worktrees.mirrors, one, found, "x", DEDE, ())
 
 
 @finished
@@ -152,7 +152,7 @@ async def test_many_tasks_at_once_each_have_their_own(worktrees: Worktrees, tmp_
             (one.path / f"src/{number}").write_text("x")
             found = await changes(one)
             assert [change.path for change in found] == [f"src/{number}"]
-            sha = await commit(worktrees.mirrors, one, found, "x", DEDE, {"Task": f"T{number}"})
+            sha = await commit(worktrees.mirrors, one, found, "x", DEDE, [("Task", f"T{number}")])
             shas.append(sha or "")
             return one.path
 
@@ -244,7 +244,7 @@ async def main(base, folder):
         await mirrors.mirror(REPO)
         async with worktrees.lease(REPO, f"task/{number}", "main") as one:
             (one.path / "src/new").write_text(str(number))
-            await commit(mirrors, one, await changes(one), "x", DEDE, {})
+            await commit(mirrors, one, await changes(one), "x", DEDE, ())
 
 asyncio.run(main(sys.argv[1], Path(sys.argv[2])))
 """
@@ -324,18 +324,18 @@ async def test_a_commit_holds_what_was_judged_or_nothing(
 ) -> None:
     mirrors = worktrees.mirrors
     async with worktrees.lease(REPO, "task/1", "main") as one:
-        assert await commit(mirrors, one, (), "nothing", DEDE, {}) is None
+        assert await commit(mirrors, one, (), "nothing", DEDE, ()) is None
         (one.path / "src/a").write_text("mine")
         (one.path / "src/other").write_text("not kept")
         found = await changes(one)
         kept = tuple(change for change in found if change.path == "src/a")
         (one.path / "src/a").write_text("swapped")
         with pytest.raises(GitFailed, match="changed after it was judged"):
-            await commit(mirrors, one, kept, "x", DEDE, {})
+            await commit(mirrors, one, kept, "x", DEDE, ())
         (one.path / "src/a").unlink()
         (one.path / "src/a").symlink_to("/etc/passwd")
         with pytest.raises(GitFailed, match="changed after it was judged"):
-            await commit(mirrors, one, kept, "x", DEDE, {})
+            await commit(mirrors, one, kept, "x", DEDE, ())
         (one.path / "src/a").unlink()
         (one.path / "src/a").write_text("mine")
         trailers = [("Agent", "@dede"), ("Task", "T1\nEvil: yes")]
@@ -346,10 +346,10 @@ async def test_a_commit_holds_what_was_judged_or_nothing(
             f"{one.base}|dede[bot]|dede@acme.test|Say: it\n\nwhy\n\n"
             "Agent: @dede\nTask: T1 Evil: yes\n\n\nsrc/a\n"
         )
-        assert await commit(mirrors, one, kept, "again", DEDE, {}) is None
+        assert await commit(mirrors, one, kept, "again", DEDE, ()) is None
         (one.path / "src/a").write_text("more")
         kept = tuple(change for change in await changes(one) if change.path == "src/a")
-        second = await commit(mirrors, one, kept, "more", DEDE, {})
+        second = await commit(mirrors, one, kept, "more", DEDE, ())
         assert second
         assert (await one.mirror.run("rev-parse", f"{second}^")).decode().strip() == sha
         assert await one.mirror.ours("task/1") == second

@@ -80,7 +80,7 @@ def test_from_label_to_specification(town: Town) -> None:
         "human",
         "settled",
     } <= kinds
-    assert chain[-1].kind == "written"
+    assert [one.kind for one in chain if one.kind != "task.listed"][-1] == "written"
 
 
 def test_context_is_asked_again_and_linked(town: Town) -> None:
@@ -116,7 +116,8 @@ def test_stranger_reader_and_bot(town: Town) -> None:
     [
         ("/confirm Q99", "there is no question Q99"),
         ("/cofirm", "Did you mean"),
-        ("/plan", "not available yet"),
+        ("/plan", "the documents are written when"),
+        ("/retro", "not available yet"),
         ("/correct", "/correct"),
     ],
 )

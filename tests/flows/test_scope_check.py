@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import subprocess
+import time
+from pathlib import Path
 from typing import Any
 
 from tests.recovery.town import REPO, Town, until
@@ -18,6 +21,13 @@ class Branch:
         ref = {"ref": f"refs/heads/{name}", "sha": head}
         self._mara.call("POST", f"/repos/{REPO}/git/refs", json=ref)
 
+    @classmethod
+    def of(cls, town: Town, name: str) -> Branch:
+        """One that is there already."""
+        found = cls.__new__(cls)
+        found._town, found._name, found._mara = town, name, town.client.as_user("mara")
+        return found
+
     def write(self, path: str, agent: str = "", text: str = "x\n") -> None:
         message = f"Add {path}" + (f"\n\nAgent: {agent}\nTask: T001" if agent else "")
         content = base64.b64encode(text.encode()).decode()
@@ -29,12 +39,12 @@ class Branch:
         return dict(self._mara.call("POST", f"/repos/{REPO}/pulls", json=pull))
 
 
-def check(town: Town, sha: str) -> dict[str, Any]:
+def check(town: Town, sha: str, seconds: float = 20) -> dict[str, Any]:
     def found() -> Any:
         runs = town.client.call("GET", f"/repos/{REPO}/commits/{sha}/check-runs")["check_runs"]
         return [run for run in runs if run["name"] == "baron/scope"]
 
-    (run,) = until(found, 20, "no check")
+    (run,) = until(found, seconds, "no check")
     return dict(run)
 
 
@@ -72,3 +82,67 @@ def test_the_scope_file_of_the_base_branch_counts_not_the_one_that_is_proposed(t
     run = check(town, branch.propose()["head"]["sha"])
     assert run["conclusion"] == "failure"
     assert run["output"]["title"] == "2 of 2 paths outside the scope of their agent"
+
+
+def test_an_owner_allows_one_commit_a_path_and_the_next_push_asks_again(town: Town) -> None:
+    branch = Branch(town, "wants-leave")
+    branch.write("docs/export.md", "dede")
+    pull = branch.propose()
+    head, number = pull["head"]["sha"], pull["number"]
+    assert check(town, head)["conclusion"] == "failure"
+    mara = town.client.as_user("mara")
+    mara.comment(REPO, number, "/allow docs/export.md It is described there.")
+    until(lambda: check(town, head)["conclusion"] == "success", 20, "still failing")
+    assert "It is described there." in check(town, head)["output"]["summary"]
+    branch.write("src/storefront/next.py", "dede")
+    head = town.client.call("GET", f"/repos/{REPO}/pulls/{number}")["head"]["sha"]
+    assert check(town, head)["conclusion"] == "failure"
+
+
+def test_where_the_repository_asks_for_it_people_are_bound_too(town: Town) -> None:
+    mara = town.client.as_user("mara")
+
+    def put(path: str, text: str) -> None:
+        content = base64.b64encode(text.encode()).decode()
+        body = {"message": f"Write {path}", "content": content, "branch": "main"}
+        mara.call("PUT", f"/repos/{REPO}/contents/{path}", json=body)
+
+    put(".github/AGENT_SCOPES", "/src/ @dede @mara\n/tests/ @marie\n/k8s/ @gustave\n")
+    put(".github/baron.yml", "baron:\n  scopes:\n    people: true\n")
+    time.sleep(10)  # within ten seconds a configuration is in force
+    branch = Branch(town, "peoples-bounds")
+    branch.write("src/storefront/mine.py")
+    branch.write("k8s/mine.yaml")
+    run = check(town, branch.propose()["head"]["sha"])
+    assert run["conclusion"] == "failure"
+    assert run["output"]["title"] == "1 of 2 paths outside the scope of its agent"
+
+
+def test_more_files_than_github_lists_are_read_from_git(town: Town, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    url = town.github.replace("://", "://mara:ghp_mara@") + f"/{REPO}.git"
+
+    def git(*args: str) -> str:
+        done = subprocess.run(
+            ["git", "-c", "user.name=mara", "-c", "user.email=mara@example.invalid", *args],
+            cwd=clone if clone.exists() else tmp_path,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout.strip()
+
+    git("clone", "-q", url, str(clone))
+    git("checkout", "-q", "-b", "large-one")
+    folder = clone / "src" / "many"
+    folder.mkdir(parents=True)
+    for number in range(3100):
+        (folder / f"f{number}.py").write_text("x = 1\n")
+    (clone / "k8s").mkdir(exist_ok=True)
+    (clone / "k8s" / "zz-last.yaml").write_text("replicas: 9\n")
+    git("add", "-A")
+    git("commit", "-q", "-m", "Add many\n\nAgent: dede\nTask: T001")
+    git("push", "-q", "origin", "large-one")
+    run = check(town, Branch.of(town, "large-one").propose()["head"]["sha"], 60)
+    assert run["conclusion"] == "failure"
+    assert run["output"]["title"] == "1 of 3101 paths outside the scope of its agent"

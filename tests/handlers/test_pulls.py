@@ -51,12 +51,6 @@ def test_a_flawed_scope_file_fails_with_its_line() -> None:
     assert [(note.path, note.line) for note in check.notes] == [(".github/AGENT_SCOPES", 2)]
 
 
-def test_what_cannot_be_seen_is_not_let_through() -> None:
-    pull = by("dede", "src/a.py")
-    (check,) = checked(Pull(pull.paths, pull.commits, complete=False))
-    assert (check.conclusion, check.title) == ("failure", "Too large to be judged")
-
-
 def test_a_hostile_path_writes_nothing_into_the_summary() -> None:
     path = "k8s/`@mara` | <b>x</b>\n# closes #1"
     (check,) = checked(by("dede", path))
