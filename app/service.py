@@ -11,16 +11,28 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.actions import Action, React, ShowComment
 from app.config.problems import ConfigInvalid
 from app.deciding import load_of
-from app.events import AgentAnswered, Commented, Issue, OwnEvent, Person, QuestionAsked, ToPeople
+from app.events import AgentAnswered, Commented, OwnEvent, QuestionAsked, ToPeople
 from app.features.model import FULL, Feature, FeatureState, Question
 from app.handlers import handle
-from app.handlers.facts import Facts, Permission, Policy
 from app.intake import carry_out
 from app.policies import Policies
 from app.questions.model import Answer, Draft, QuestionState
+from app.service_parts import (
+    comment,
+    facts_of,
+    handle_of,
+    one_command,
+    parts,
+    question_of,
+    request_of,
+    task_handle,
+    task_of,
+    task_status,
+    thread_of,
+    wanted,
+)
 from app.service_types import (
     Accepted,
     AcceptedOrEscalate,
@@ -30,14 +42,13 @@ from app.service_types import (
     FinalAnswer,
     HumanResponse,
     NewQuestion,
-    NotAvailable,
     NotFound,
     Refused,
     RetroReport,
     Rule,
 )
 from app.store import log, outbox, threads
-from app.store.engine import Connection, Engine
+from app.store.engine import Engine
 from app.store.layers import Layers
 from app.store.threads import Thread
 
@@ -76,28 +87,28 @@ class KnowledgeRouterService:
             recommended=question.recommended,
         )
         with self._engine.connect() as connection:
-            thread = _thread(connection, question.feature)
+            thread = thread_of(connection, question.feature)
         if thread.feature.state is FeatureState.GONE:
             raise Refused(f"{question.feature} is gone: its issue was deleted or transferred.")
         if len(thread.questions) >= FULL:
             raise Refused(f"{question.feature} has {FULL} questions: open another issue.")
         after = self._decide(thread, QuestionAsked(thread.feature.id, draft, by))
-        return _handle_of(after.questions[-1])
+        return handle_of(after.questions[-1])
 
     def submit_answer(self, handle: AgentHandle | str, answer: Answer) -> AcceptedOrEscalate:
         """Judge an agent's answer by the threshold. Raises `NotFound`, `Refused`."""
         if not 0 <= answer.confidence <= 100:
             raise Refused("The confidence is a whole number from 0 to 100.")
-        gid, round_ = _parts(str(handle))
+        gid, round_ = parts(str(handle))
         thread, question = self._find(gid)
         if question.state is not QuestionState.ASKING or round_ not in {None, question.ask_round}:
             raise Refused(f"{gid} waits for no such answer: it is {question.state.value}.")
         role = question.ask_role or answer.agent or "agent"
         event = AgentAnswered(thread.feature.id, question.number, question.ask_round, role, answer)
-        after = _question(self._decide(thread, event), question.number)
+        after = question_of(self._decide(thread, event), question.number)
         if after.settled:
             return Accepted(gid, after.answer, after.source)
-        return _request(after)
+        return request_of(after)
 
     def escalate_to_human(self, gid: str, because: str, by: str) -> EscalationRequest:
         """Put a question to a person, whatever its agent says. Raises `NotFound`, `Refused`."""
@@ -107,7 +118,7 @@ class KnowledgeRouterService:
         if thread.feature.state is FeatureState.STOPPED:
             raise Refused(f"{thread.feature.place} is paused: {thread.feature.stopped_because}.")
         event = ToPeople(thread.feature.id, question.number, because, by)
-        return _request(_question(self._decide(thread, event), question.number))
+        return request_of(question_of(self._decide(thread, event), question.number))
 
     def handle_human_response(self, gid: str, response: HumanResponse) -> FinalAnswer:
         """Confirm, correct or add context, as with the commands. Raises `NotFound`, `Refused`."""
@@ -116,9 +127,9 @@ class KnowledgeRouterService:
         text = response.text.replace("\r", "")
         if response.action != "confirm" and not text.strip():
             raise Refused(f"{response.action} needs a text.")
-        body = f"{_COMMANDS[response.action]} {ref} {_one_command(text)}"
-        event = _comment(thread.feature, response.by, body)
-        after = _question(self._decide(thread, event), question.number)
+        body = f"{_COMMANDS[response.action]} {ref} {one_command(text)}"
+        event = comment(thread.feature, response.by, body)
+        after = question_of(self._decide(thread, event), question.number)
         return FinalAnswer(
             gid,
             after.settled,
@@ -128,21 +139,32 @@ class KnowledgeRouterService:
             after.validated_by if after.settled else None,
         )
 
-    def dispatch_task(self, task: str, role: str) -> AgentHandle:
-        """Arrives with execution. Raises `NotAvailable`."""
-        raise NotAvailable(f"{role} cannot be given {task}: this version only asks and answers.")
+    def dispatch_task(self, feature: str, task: str, role: str, by: str) -> AgentHandle:
+        """Give a task to an execution role, as `/assign` does. Raises `NotFound`, `Refused`.
+
+        It starts when all that comes before it is done.
+        """
+        with self._engine.connect() as connection:
+            thread = thread_of(connection, feature)
+        known = task_of(thread, task)
+        handle = self._policies.known(thread.feature.place.repo).handles.get(role)
+        if handle is None:
+            raise Refused(f"{role} is no role of the roster.")
+        event = comment(thread.feature, by, f"/assign {known.name} {handle}")
+        after = self._decide(thread, event)
+        return task_handle(after, task_of(after, known.name))
 
     def get_qa_log(self, feature: str) -> list[log.Entry]:
         """The whole log of a feature, in order. Raises `NotFound`."""
         with self._engine.connect() as connection:
-            return log.entries(connection, _thread(connection, feature).feature.id)
+            return log.entries(connection, thread_of(connection, feature).feature.id)
 
     def generate_retro(self, feature: str) -> RetroReport:
         """The figures of a feature. Raises `NotFound`."""
         from app.retro.figures import figures
 
         with self._engine.connect() as connection:
-            thread = _thread(connection, feature)
+            thread = thread_of(connection, feature)
             entries = log.entries(connection, thread.feature.id)
         return figures(str(thread.feature.place), thread.questions, entries)
 
@@ -158,8 +180,10 @@ class KnowledgeRouterService:
         return Layers(self._engine).set_rules(rules, by)
 
     def get_agent_status(self, handle: AgentHandle | str) -> AgentStatus:
-        """Where the asking stands. Raises `NotFound`."""
-        gid, round_ = _parts(str(handle))
+        """Where the asking, or the task, stands. Raises `NotFound`."""
+        if "#" in str(handle):
+            return self._task_status(str(handle))
+        gid, round_ = parts(str(handle))
         thread, question = self._find(gid)
         number = round_ if round_ is not None else question.ask_round
         if number != question.ask_round or question.state is not QuestionState.ASKING:
@@ -168,6 +192,16 @@ class KnowledgeRouterService:
         with self._engine.connect() as connection:
             held = outbox.is_held(connection, key)
         return AgentStatus.RUNNING if held else AgentStatus.QUEUED
+
+    def _task_status(self, handle: str) -> AgentStatus:
+        about, _, run = handle.rpartition(":")
+        feature, _, name = about.rpartition("/")
+        with self._engine.connect() as connection:
+            thread = thread_of(connection, feature)
+            task = task_of(thread, name)
+            key = f"f{thread.feature.id}:{task.name}:run:{task.run}"
+            held = outbox.is_held(connection, key)
+        return task_status(task, int(run) if run.isdigit() else None, held=held)
 
     def question(self, gid: str) -> tuple[Feature, Question]:
         """A question by its global name. Raises `NotFound`."""
@@ -199,7 +233,7 @@ class KnowledgeRouterService:
             if found is None:
                 raise NotFound(f"There is no question {gid}. `/questions` shows their ids.")
             thread = threads.read_by_id(connection, found[0])
-        return thread, _question(thread, found[1])
+        return thread, question_of(thread, found[1])
 
     def _decide(self, thread: Thread, event: OwnEvent | Commented) -> Thread:
         """Have the handlers decide, store it, and return the thread as it is then."""
@@ -207,91 +241,11 @@ class KnowledgeRouterService:
         now = datetime.now(UTC)
         with self._engine.begin() as connection:
             locked = threads.lock_by_id(connection, thread.feature.id) or thread
-            facts = replace(_facts(locked, policy, now), load=load_of(connection, policy, locked))
-            actions = _wanted(handle(event, facts))
+            facts = replace(facts_of(locked, policy, now), load=load_of(connection, policy, locked))
+            actions = wanted(handle(event, facts))
             done = carry_out(connection, actions, locked, policy, now)
             after = threads.read_by_id(connection, thread.feature.id)
         for queue in done.queues:
             self._ring(queue)
         self._publish(done.events)
         return after
-
-
-def _facts(thread: Thread, policy: Policy, now: datetime) -> Facts:
-    return Facts(
-        now=now,
-        policy=policy,
-        permission=Permission.TRIAGE,
-        feature=thread.feature,
-        questions=thread.questions,
-        next_seq=thread.next_seq,
-    )
-
-
-def _wanted(actions: list[Action]) -> list[Action]:
-    """Without what a comment on GitHub would be answered with. Raises `Refused` for a refusal."""
-    kept: list[Action] = []
-    for action in actions:
-        if (
-            isinstance(action, ShowComment)
-            and action.key.endswith(":0")
-            and action.key.startswith("reply:")
-        ):
-            said = action.body.partition("\n")[2].strip()
-            if "😕" in said:
-                raise Refused(said.replace("😕 ", ""))
-        elif not (isinstance(action, React) and action.comment_id == 0):
-            kept.append(action)
-    return kept
-
-
-def _one_command(text: str) -> str:
-    """A text in which no line is taken for a further command."""
-    return "\n".join(f"\u2060{line}" if line.lstrip().startswith(("/", "@")) else line
-                     for line in text.splitlines())  # fmt: skip
-
-
-def _comment(feature: Feature, by: str, body: str) -> Commented:
-    issue = Issue(feature.place, feature.title, "", feature.author)
-    return Commented(f"api:{feature.id}", Person(by), issue, 0, body)
-
-
-def _thread(connection: Connection, feature: str) -> Thread:
-    repo, _, number = feature.rpartition("#")
-    is_number = number.isascii() and number.isdecimal() and len(number) < 19
-    thread = threads.read(connection, repo, int(number)) if is_number and repo else None
-    if thread is None:
-        raise NotFound(f"There is no feature {feature}: name it as owner/repo#N.")
-    return thread
-
-
-def _question(thread: Thread, number: int) -> Question:
-    return next(question for question in thread.questions if question.number == number)
-
-
-def _parts(handle: str) -> tuple[str, int | None]:
-    gid, _, round_ = handle.partition(":")
-    return gid, int(round_) if round_.isdigit() else None
-
-
-def _handle_of(question: Question) -> AgentHandle:
-    answerer = question.routed.answerer if question.routed else ""
-    return AgentHandle(question.gid, question.ask_round, answerer)
-
-
-def _request(question: Question) -> EscalationRequest:
-    return EscalationRequest(
-        question=question.gid,
-        digest=question.digest,
-        text=question.text,
-        why=question.why,
-        context=question.context,
-        choices=question.choices,
-        recommended=question.recommended,
-        asked=question.asked or "",
-        because=question.note,
-        deadline=question.clock.deadline,
-        tentative=question.tentative,
-        others=question.others,
-        added=tuple((added.by, added.text) for added in question.added),
-    )

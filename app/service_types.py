@@ -131,9 +131,5 @@ class Refused(ValueError):
     """It cannot be done as asked; the text says why, and what to do instead."""
 
 
-class NotAvailable(NotImplementedError):
-    """A later version does this."""
-
-
 Rule = Mapping[str, Any]
 """A routing rule as in `answerers.yaml`: pattern, answerer, sla, threshold…"""

@@ -23,6 +23,8 @@ Handle = Annotated[str, Path(pattern=r"^[!-~]{1,80}$", description="`q-…`, the
 FeatureName = Annotated[str, Field(pattern=FEATURE, examples=["acme/storefront#7"])]
 OwnerOrRepo = Annotated[str, Path(pattern=rf"^{NAME}$")]
 IssueNumber = Annotated[int, Path(ge=1, le=999_999_999)]
+TASK = r"^T\d{3,6}[a-z]?$"
+TaskName = Annotated[str, Path(pattern=TASK)]
 
 
 class _Body(BaseModel):
@@ -60,6 +62,14 @@ class AnswerBody(_Body):
         default=[], max_length=20
     )
     agent: Plain = Field(default="", max_length=100)
+
+
+class TaskBody(_Body):
+    """A task of a feature (`owner/repo#N`, `T003`), and the role that is to do it."""
+
+    feature: str = Field(pattern=FEATURE)
+    task: str = Field(pattern=TASK)
+    role: Plain = Field(min_length=1, max_length=60)
 
 
 class EscalateBody(_Body):

@@ -23,7 +23,7 @@ from app.policies import Policies
 from app.questions.model import Answer, Choice
 from app.queue import Bell
 from app.service import KnowledgeRouterService
-from app.service_types import Accepted, HumanResponse, NewQuestion, NotAvailable, NotFound, Refused
+from app.service_types import Accepted, HumanResponse, NewQuestion, NotFound, Refused
 from app.settings import Settings
 from app.store import threads
 from app.store.engine import Engine, connect, to_json
@@ -42,6 +42,8 @@ from app.web.bodies import (
     QuestionBody,
     ResponseBody,
     RoutingBody,
+    TaskBody,
+    TaskName,
 )
 from app.web.tokens import Identity
 
@@ -123,6 +125,12 @@ def _add_reads(routes: APIRouter, engine: Engine, service: _Lazy) -> None:
         """Where the asking of an agent stands."""
         return {"status": service().get_agent_status(f"{gid}:{asking}").value}
 
+    @routes.get("/features/{owner}/{repo}/{number}/tasks/{name}")
+    def task(owner: OwnerOrRepo, repo: OwnerOrRepo, number: IssueNumber, name: TaskName) -> Json:
+        """Where a task stands."""
+        handle = f"{owner}/{repo}#{number}/{name}:"
+        return {"status": service().get_agent_status(handle).value}
+
     @routes.get("/features/{owner}/{repo}/{number}/retro")
     def retro(owner: OwnerOrRepo, repo: OwnerOrRepo, number: IssueNumber) -> Any:
         """The figures of a feature."""
@@ -154,10 +162,13 @@ def _add_questions(routes: APIRouter, service: _Lazy, user: Any) -> None:
         response = HumanResponse(body.action, who.name, body.text, body.digest.lower())
         return to_json(service.decide(lambda one: one.handle_human_response(gid, response)))
 
-    @routes.post("/tasks")
-    def dispatch(who: Identity = user) -> None:
-        """Arrives with execution: 501."""
-        service().dispatch_task("a task", "An agent")
+    @routes.post("/tasks", status_code=202)
+    def dispatch(body: TaskBody, who: Identity = user) -> Json:
+        """Give a task to an execution role; it starts when all before it is done."""
+        handle = service.decide(
+            lambda one: one.dispatch_task(body.feature, body.task, body.role, who.name)
+        )
+        return {"handle": str(handle), **to_json(handle)}
 
 
 def _add_administration(routes: APIRouter, service: _Lazy, admin: Any) -> None:
@@ -218,7 +229,7 @@ def _has(question: Question, status: str) -> bool:
 
 def explain_errors(rest: FastAPI) -> None:
     """Have every refusal say in one sentence what is wrong."""
-    refusals = {NotFound: 404, Refused: 409, NotAvailable: 501, ConfigInvalid: 503}
+    refusals = {NotFound: 404, Refused: 409, ConfigInvalid: 503}
     for kind, status in refusals.items():
         rest.add_exception_handler(kind, partial(_refuse, status))
     rest.add_exception_handler(RequestValidationError, _misread)

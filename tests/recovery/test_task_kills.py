@@ -40,6 +40,7 @@ def tasks() -> str:
     return "# Tasks\n\n## Phase 1: Many\n" + "\n".join(lines) + "\n"
 
 
+@pytest.mark.timeout(600)
 def test_fifty_tasks_and_random_kills(tmp_path: Path) -> None:
     chance = random.Random(20)
     configs = configured(tmp_path, developer=by_shell(SCRIPT))

@@ -12,6 +12,7 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
+from app.features.dispatch import ExecutionTask, TaskState
 from app.features.model import FeatureState, Place
 from app.questions.model import QuestionState
 from app.settings import Settings
@@ -234,10 +235,34 @@ def test_bad_rules_are_refused_with_every_mistake(call: Call) -> None:
     assert call("GET", "/routing", None).json() == []
 
 
-def test_tasks_are_of_a_later_version(call: Call) -> None:
-    response = call("POST", "/tasks", json={"task": "T001"})
-    assert response.status_code == 501
-    assert "only asks and answers" in response.json()["detail"]
+def test_a_task_is_given_to_a_role_and_says_where_it_stands(call: Call, engine: Engine) -> None:
+    _with_tasks(engine)
+    body = {"feature": FEATURE, "task": "T002", "role": "developer"}
+    told = call("POST", "/tasks", json=body)
+    assert told.status_code == 202, told.text
+    assert told.json()["handle"] == "acme/storefront#12/T002:0"
+    assert told.json()["answerer"] == "agent/developer"
+    status = call("GET", "/features/acme/storefront/12/tasks/T002")
+    assert status.json() == {"status": "failed"}  # offered: nothing here does its tasks
+    for changes in ({"role": "wizard"}, {"task": "T001"}):
+        assert call("POST", "/tasks", json=body | changes).status_code == 409
+    assert call("POST", "/tasks", json=body | {"task": "T009"}).status_code == 404
+    assert call("POST", "/tasks", json=body | {"task": "../x"}).status_code == 422
+    assert call("POST", "/tasks", None, json=body).status_code == 401
+
+
+def _with_tasks(engine: Engine) -> None:
+    with engine.begin() as connection:
+        thread = threads.lock(connection, 70, 12)
+        assert thread is not None
+        building = replace(
+            thread.feature, state=FeatureState.BUILDING, approved_by="mara", written=1,
+            spec_revision=1, generated=1,
+        )  # fmt: skip
+        threads.save_feature(connection, building)
+        for place, state in ((1, TaskState.DONE), (2, TaskState.FAILED)):
+            task = ExecutionTask(f"T00{place}", place, "Write it", role="qa", state=state)
+            threads.save_task(connection, thread.feature.id, task)
 
 
 @pytest.mark.parametrize(
@@ -251,6 +276,7 @@ def test_tasks_are_of_a_later_version(call: Call) -> None:
         ("POST", "/questions/q-zzzzzz/escalate", {"because": "so"}),
         ("POST", "/questions/q-zzzzzz/response", {"action": "confirm"}),
         ("GET", "/features/acme/storefront/99/retro", None),
+        ("GET", "/features/acme/storefront/12/tasks/T001", None),
     ],
 )
 def test_what_is_not_there_is_404(call: Call, method: str, path: str, body: Any) -> None:
