@@ -153,6 +153,8 @@ class CommitFiles:
     files: tuple[tuple[str, str], ...]
     message: str
     revision: int
+    ours: tuple[tuple[str, str], ...] = ()
+    """Path and git's name of what we wrote there, ever: what people made of it is kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.github.client import AppClient, RepoClient
+from app.github.apps import Apps
+from app.github.client import RepoClient
 from app.store.outbox import Due, Later
 
 LOOKS = 2
@@ -54,8 +55,9 @@ class Wait(Exception):
 class Attempt:
     """One try at one effect: the clients, what is known of earlier tries, the write lane."""
 
-    app: AppClient
+    apps: Apps
     client: RepoClient
+    """Under the first App's name."""
     due: Due
     permit: Permit
     crash: Callable[[str], None] = lambda point: None

@@ -40,6 +40,7 @@ class Sender:
     """The issue as it is now: a delivery may come late and out of order."""
     proposed: tuple[Wrong, ...] | None = None
     pull: Pull | None = None
+    templates: tuple[str, ...] = ()
     planned: Planned | None = None
     head: Head | None = None
     required: frozenset[str] | None = None
@@ -188,6 +189,7 @@ def decide(
         closed=sender.closed,
         proposed=sender.proposed,
         pull=sender.pull,
+        templates=sender.templates,
         planned=sender.planned,
         head=sender.head,
         required=sender.required,

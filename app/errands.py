@@ -64,6 +64,13 @@ class WriteDocuments:
     answers: tuple[tuple[str, str, str, str], ...]
     repo: str = ""
     person: str = ""
+    place: Place | None = None
+    base: str = ""
+    """The branch whose templates count."""
+    templates: tuple[str, ...] = ()
+    """Documents that the repository has templates of its own for."""
+    model: bool = True
+    """False where no model writes, and the drafts only take the form of the templates."""
 
 
 @dataclass(frozen=True, slots=True)

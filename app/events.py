@@ -178,6 +178,8 @@ class PushedCommit:
     message: str
     author: str = ""
     paths: tuple[str, ...] = ()
+    fresh: bool = True
+    """No other branch had it before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,15 @@ from app.actions import (
     TaskEffect,
 )
 from app.deciding import NOBODY, Sender, commands_in, decide
-from app.events import AgentAnswered, Commented, EffectFailed, Event, OwnEvent
+from app.events import (
+    AgentAnswered,
+    Commented,
+    EffectFailed,
+    Event,
+    OwnEvent,
+    TaskLanded,
+    TaskRan,
+)
 from app.github.payloads import read_event
 from app.handlers.facts import Policy
 from app.outward import told
@@ -142,6 +150,9 @@ def process(
     return done
 
 
+_NOT_STORED = "what came of it could not be stored; the operator finds it in the service's log"
+
+
 def give_up(connection: Connection, claimed: Claimed) -> None:
     """A delivery that fails for ever is not passed over in silence."""
     try:
@@ -156,6 +167,10 @@ def give_up(connection: Connection, claimed: Claimed) -> None:
         lost = replace(event, answer=None, error="its answer could not be stored")
         place_of = threads.place_of(connection, event.feature_id)
         deliveries.add_own(connection, f"kr:dead:{claimed.guid}", lost, place_of)
+    elif isinstance(event, TaskRan | TaskLanded):
+        lost_task = type(event)(event.feature_id, event.task, event.run, error=_NOT_STORED)
+        place_of = threads.place_of(connection, event.feature_id)
+        deliveries.add_own(connection, f"kr:dead:{claimed.guid}", lost_task, place_of)
     elif isinstance(event, OwnEvent) and not isinstance(event, EffectFailed):
         reason = "Something went wrong inside; the operator finds it in the log of the service."
         told = EffectFailed(event.feature_id, "work", reason)

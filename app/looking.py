@@ -57,15 +57,15 @@ async def look(
     place = wanted.place
     seen = await read_subject(client, place.number, wanted.folder, ours)
     found = review(seen.subject)
-    said, notes = await _ask(wanted, seen, found, model) if model else (None, [])
-    if said is not None:
-        found = ordered((*found, *said.findings))
-        notes += _about(said)
     known = [
         Thread(key, one.resolved, one.id, one.path)
         for one in await threads(client, place.number, ours)
         if (key := finding_key(one.body))
-    ]
+    ]  # before the model is asked: what fails after that would be paid for again
+    said, notes = await _ask(wanted, seen, found, model) if model else (None, [])
+    if said is not None:
+        found = ordered((*found, *said.findings))
+        notes += _about(said)
     lines = {one.path: read_patch(one.patch).commentable for one in seen.subject.files}
     chosen = plan(found, known, lines, wanted.most)
     by = said.model if said else ""
@@ -132,6 +132,7 @@ def _reviewed(
         found=len(found),
         news=bool(chosen.new),
         asked=wanted.asked,
+        draft=wanted.draft,
         by=by,
     )
 

@@ -222,6 +222,8 @@ class Reviewed:
     news: bool = False
     """Something is there to be said that was not said before."""
     asked: bool = False
+    draft: bool = False
+    """Tasks were still being done: it ends no review."""
     by: str = ""
     """The model that looked, too."""
     spending: Spending = FREE

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import assert_never
 
 from app.actions import (
@@ -34,7 +35,8 @@ from app.attempt import (
     Wait,
 )
 from app.github import checks, writes
-from app.github.client import AppClient, GitHubError
+from app.github.apps import Apps
+from app.github.client import GitHubError
 from app.handlers.drawing import OUR_LABELS
 from app.perform_pulls import show_pull, submit_review
 from app.store.outbox import Due, Later
@@ -48,7 +50,7 @@ _GONE = frozenset({404, 410})
 
 
 async def perform(
-    app: AppClient,
+    apps: Apps,
     due: Due,
     effect: GitHubEffect,
     permit: Permit,
@@ -56,8 +58,8 @@ async def perform(
 ) -> Outcome:
     """Ensure one effect, or say what to do about it. Raises nothing that GitHub may answer."""
     try:
-        client = await app.repository(effect.place)
-        attempt = Attempt(app, client, due, permit, crash)
+        client = await apps.first.repository(effect.place)
+        attempt = Attempt(apps, client, due, permit, crash)
         match effect:
             case ShowComment():
                 return await _show_comment(attempt, effect)
@@ -98,7 +100,7 @@ async def _show_comment(attempt: Attempt, effect: ShowComment) -> Outcome:
     due = attempt.due
     comment_id = due.result.get("comment_id")
     if comment_id is None and due.doubtful:
-        ours = await attempt.app.recogniser()
+        ours = await attempt.apps.recogniser()
         number = effect.place.number
         comment_id = await writes.find_comment(attempt.client, number, effect.key, ours)
         if comment_id is None and due.looks < LOOKS:
@@ -128,7 +130,7 @@ async def _after_lost_comment(
         return Failed(f"the issue was deleted, or is hidden from the App: {error}")
     if closed is None:
         raise error
-    ours = await attempt.app.recogniser()
+    ours = await attempt.apps.recogniser()
     found = await writes.find_comment(attempt.client, number, effect.key, ours)
     if found is None and patient:
         return Again(Later(LAG, doubtful=True, error=str(error), forget=True))
@@ -150,11 +152,12 @@ async def _show_label(attempt: Attempt, effect: ShowLabel) -> Outcome:
 
 async def _commit(attempt: Attempt, effect: CommitFiles) -> Outcome:
     """Commit unless it stands already; the first look costs little and makes every retry safe."""
-    head, standing = await writes.standing_commit(attempt.client, effect)
-    if standing and head:
+    head, missing = await writes.standing_commit(attempt.client, effect)
+    if head and not missing:
         return Done({"commit": head})
     if attempt.due.doubtful and attempt.due.looks < LOOKS:
         return Again(Later(LAG, doubtful=True, looked=True, counted=False))
+    effect = replace(effect, files=missing)
     _, commit = await attempt.write(writes.make_commit(attempt.client, effect, head))
     await attempt.write(writes.move_branch(attempt.client, effect, head, commit))
     return Done({"commit": commit})

@@ -231,6 +231,10 @@ class Agents(Drain):
     async def _write(self, effect: WriteDocuments) -> DocumentsWritten:
         """Where the model cannot write, the drafts are the documents."""
         account = Account(effect.feature_id, 0, effect.repo, effect.person, DRIVER, effect.key)
+        effect = await self._workshop.in_form(effect)
+        if not effect.model:
+            kept = tuple(Written(name, text) for name, text in effect.drafts)
+            return DocumentsWritten(effect.feature_id, effect.revision, kept)
         try:
             written = await self._team.write(effect, account)
         except Exception as error:

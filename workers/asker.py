@@ -23,6 +23,7 @@ from app.events import (
     Event,
     FilesCommitted,
     GitHubEvent,
+    Labeled,
     OwnEvent,
     PullChanged,
     PullClosed,
@@ -35,7 +36,7 @@ from app.events import (
 )
 from app.features.model import Feature, Place
 from app.github.client import AppClient, GitHubError
-from app.github.documents import read_planned, read_pull_head
+from app.github.documents import read_planned, read_pull_head, read_templates
 from app.github.pulls import read_pull, read_pull_at
 from app.github.required import required_checks
 from app.handlers.facts import Head, Permission, Policy
@@ -72,7 +73,7 @@ class Asker:
                 if not threads.is_known(connection, place.repo_id, place.number):
                     return NOBODY, self._deps.policies.server()  # no feature: nothing to ask
         if isinstance(event, Pushed):
-            return NOBODY, await self._policy(place)
+            return await self._of_push(event, place), await self._policy(place)
         if isinstance(event, PullChanged):
             return await self._proposal(event, place)
         with self._deps.engine.connect() as connection:
@@ -88,6 +89,9 @@ class Asker:
             client = await self._app.repository(place)
             labels, closed = await client.issue_now(place.number)
             sender = replace(sender, labels=labels, closed=closed)
+        if isinstance(event, Labeled) and sender.permission >= Permission.TRIAGE:
+            client = await self._app.repository(place)
+            sender = replace(sender, templates=await read_templates(client))
         return sender, await self._policy(place)
 
     async def _sender(self, event: GitHubEvent, asked: list[str]) -> Sender:
@@ -106,6 +110,18 @@ class Asker:
             planned=await read_planned(client, feature, event.commit),
             required=await required_checks(client, feature.default_branch),
         )
+
+    async def _of_push(self, event: Pushed, place: Place) -> Sender:
+        """The documents, where the push changes them."""
+        with self._deps.engine.connect() as connection:
+            feature = waiting.feature_of(connection, place, False)
+        if feature is None or not feature.approved_by or event.sender.bot:
+            return NOBODY
+        path = f"{feature.folder}/tasks.md"
+        if not any(path in one.paths for one in event.commits):
+            return NOBODY
+        client = await self._app.repository(place)
+        return Sender(planned=await read_planned(client, feature, event.head))
 
     async def _again(self, event: AllowanceEnded) -> Sender:
         """The pull request as it is now, if it is still open."""

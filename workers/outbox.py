@@ -9,7 +9,7 @@ from collections.abc import Callable
 from app.actions import CommitFiles, Effect, GitHubEffect, ShowComment, ShowPull
 from app.deps import Deps
 from app.events import EffectFailed, FilesCommitted, OwnEvent, PullShown
-from app.github.client import AppClient
+from app.github.apps import open_apps
 from app.perform import Again, Done, Failed, Outcome, perform
 from app.queue import EVENTS
 from app.store import deliveries, lanes, outbox
@@ -25,7 +25,7 @@ class Outbox(Drain):
 
     def __init__(self, deps: Deps, crash: Callable[[str], None] = lambda point: None) -> None:
         super().__init__(deps, crash)
-        self._app = AppClient(deps.settings)
+        self._apps = open_apps(deps.settings, deps.policies.server_config())
 
     async def lanes(self) -> list[str]:
         busy = {due.lane for due in self.held.values()}
@@ -44,7 +44,7 @@ class Outbox(Drain):
         async def permit() -> float:
             return await asyncio.to_thread(self._take, due.lane)
 
-        outcome = await perform(self._app, due, effect, permit, self.crash)
+        outcome = await perform(self._apps, due, effect, permit, self.crash)
         rings = await asyncio.to_thread(self._store, due, effect, outcome)
         self.crash("after-outbox-commit")
         if rings:
@@ -68,7 +68,9 @@ class Outbox(Drain):
                     outbox.again(connection, due, outcome.later)
             event = _event_of(effect, outcome)
             if event is not None and isinstance(effect, CommitFiles | ShowComment | ShowPull):
-                revision = effect.revision if isinstance(effect, CommitFiles) else due.wanted
+                # of a pull request the same words may be told again: it may have failed between
+                again = due.fence if isinstance(effect, ShowPull) else due.wanted
+                revision = effect.revision if isinstance(effect, CommitFiles) else again
                 name = f"kr:{due.key}:{revision}:{type(event).__name__}"
                 place = (effect.place.repo_id, effect.place.number)
                 deliveries.add_own(connection, name, event, place)
@@ -102,8 +104,7 @@ def _event_of(effect: Effect, outcome: Outcome) -> OwnEvent | None:
 def _of_pull(effect: ShowPull, outcome: Outcome) -> OwnEvent | None:
     match outcome:
         case Done():
-            number = int(outcome.result["number"])
-            return PullShown(effect.feature_id, number) if number != effect.number else None
+            return PullShown(effect.feature_id, int(outcome.result["number"]))
         case Failed():
             reason = f"The pull request could not be written: {outcome.reason}."
             return EffectFailed(effect.feature_id, "pull", reason)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 
-from app.actions import JudgePull, LandTask, ReviewPull, RunTask
+from app.actions import JudgePull, LandTask, ReviewPull, RunTask, WriteDocuments
 from app.agents.choosing import REVIEWER
 from app.agents.protocols import Account, AgentUnavailable
 from app.agents.team import Team
@@ -19,8 +19,10 @@ from app.execution.mirror import Mirrors
 from app.execution.sandbox import SandboxMissing
 from app.execution.workshop import Worker, Workshop
 from app.execution.worktrees import Worktrees
+from app.github.apps import Apps, open_apps
 from app.github.calls import GitHubError
 from app.github.client import AppClient
+from app.github.documents import in_form
 from app.looking import Model, look
 from app.scopes.pulls import Judged, is_bound, judge
 
@@ -34,17 +36,23 @@ class Tasks:
 
     def __init__(self, deps: Deps) -> None:
         self._deps = deps
-        self._app: AppClient | None = None
+        self._apps: Apps | None = None
         self._workshop: Workshop | None = None
         self._opening = asyncio.Lock()
         self._crews: dict[int, tuple[Team, Mapping[str, Worker]]] = {}
 
     @property
+    def apps(self) -> Apps:
+        """The clients of this process's event loop."""
+        if self._apps is None:
+            config = self._deps.policies.server_config()
+            self._apps = open_apps(self._deps.settings, config)
+        return self._apps
+
+    @property
     def app(self) -> AppClient:
-        """The client of this process's event loop."""
-        if self._app is None:
-            self._app = AppClient(self._deps.settings)
-        return self._app
+        """The client of the first App."""
+        return self.apps.first
 
     async def _opened(self, team: Team) -> Workshop:
         async with self._opening:
@@ -101,7 +109,10 @@ class Tasks:
         """Bring its commit onto the feature's branch."""
         shop = await self._opened(team)
         found = await shop.land(wanted)
-        await shop.prune()
+        try:
+            await shop.prune()
+        except (GitFailed, OSError):
+            logger.exception("no tidying up")  # that it landed is told all the same
         return found
 
     async def judge(self, wanted: JudgePull, team: Team) -> PullJudged:
@@ -120,12 +131,18 @@ class Tasks:
         shown = Judged(found.trespasses[:MOST], found.flaws[:MOST])
         return PullJudged(*about, True, own, len(pull.paths), shown, wanted.allowed)
 
+    async def in_form(self, wanted: WriteDocuments) -> WriteDocuments:
+        """The drafts as the repository's own templates want them. Raises `GitHubError`."""
+        if not wanted.templates or wanted.place is None:
+            return wanted
+        return await in_form(await self.app.repository(wanted.place), wanted)
+
     async def review(
         self, wanted: ReviewPull, team: Team, account: Callable[[str], Account]
     ) -> Reviewed:
         """Look through a pull request. Raises `GitHubError`."""
         client = await self.app.repository(wanted.place)
-        ours = await self.app.recogniser()
+        ours = await self.apps.recogniser()
         reviewer = team.models.reviewer() if team.models and wanted.model is not None else None
         model = Model(reviewer, account(REVIEWER)) if reviewer else None
         if model is not None:

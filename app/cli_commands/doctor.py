@@ -57,6 +57,7 @@ def examine() -> list[Check]:
         ("redis", lambda: checks.redis(where), checks.REDIS_REMEDY),
         ("workers", lambda: checks.workers(where), checks.WORKERS_REMEDY),
         ("timer", lambda: checks.timer(where), checks.WORKERS_REMEDY),
+        ("apps", lambda: checks.apps(settings), checks.APPS_REMEDY),
         ("config", lambda: checks.config(settings), "Run `kr config check` and correct the lines."),
         ("deliveries", lambda: checks.deliveries(where), checks.DATABASE_REMEDY),
         ("failures", lambda: checks.failures(where), checks.FAILURES_REMEDY),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import os
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,12 +12,14 @@ from typing import TYPE_CHECKING
 from app.embedded import Servers
 
 if TYPE_CHECKING:
+    from app.github.apps import Named
     from app.settings import Settings
 
 PRIVATE_KEY_REMEDY = (
     "Create a private key in the App's settings on GitHub and set KR_GITHUB_PRIVATE_KEY_PATH, "
     "or let /setup create the App."
 )
+APPS_REMEDY = "Correct `apps:` in agents.yaml and the variables KR_APP_… (docs/APPS.md)."
 SECRET_REMEDY = "Set KR_GITHUB_WEBHOOK_SECRET to the App's webhook secret."  # noqa: S105
 DATABASE_REMEDY = "Start it (`kr up`), or correct KR_DATABASE_URL."
 REDIS_REMEDY = "Start it (`kr up`), or correct KR_REDIS_URL. Until then work waits for the timer."
@@ -63,8 +67,7 @@ class Addresses:
 
 def private_key(settings: Settings) -> str:
     """The App's key is there and is an RSA key."""
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    from app.github.apps import rsa_bits
 
     text = settings.private_key()
     if text is None:
@@ -72,12 +75,51 @@ def private_key(settings: Settings) -> str:
     if settings.github_app_id is None:
         raise Failed("there is a key, but KR_GITHUB_APP_ID is not set", "Set KR_GITHUB_APP_ID.")
     try:
-        key = load_pem_private_key(text.encode(), password=None)
-    except (ValueError, TypeError):
-        raise Failed("the private key is not a PEM key without a passphrase") from None
-    if not isinstance(key, RSAPrivateKey):
-        raise Failed("the private key is not an RSA key")
-    return f"RSA, {key.key_size} bits, App {settings.github_app_id}"
+        bits = rsa_bits(text)
+    except ValueError as error:
+        raise Failed(str(error)) from None
+    return f"RSA, {bits} bits, App {settings.github_app_id}"
+
+
+def apps(settings: Settings) -> str:
+    """Each App of `apps:` in agents.yaml has a key that GitHub takes, and the slug named there."""
+    from app.config.loader import load_config
+    from app.config.shipped import config_folder
+    from app.github.apps import Unusable, further
+
+    found = further(settings, load_config(config_folder(settings)), os.environ)
+    told, wrong = list[str](), list[tuple[str, str]]()
+    for one in found:
+        try:
+            if isinstance(one, Unusable):
+                raise Failed(one.problem.rstrip("."), one.remedy)
+            told.append(f"{one.name} is {asyncio.run(_slug(one))}[bot] for {_listed(one.roles)}")
+        except Failed as failure:
+            wrong.append((f"{one.name}: {failure}", failure.remedy))
+    if wrong:
+        raise Failed("; ".join(what for what, _ in wrong), " ".join(how for _, how in wrong))
+    return "; ".join(told) or "none, all roles speak under the first App"
+
+
+async def _slug(named: Named) -> str:
+    """The App's slug as GitHub has it. Raises `Failed`."""
+    from app.github.client import GitHubError
+
+    try:
+        slug = await named.client.slug()
+    except GitHubError as error:
+        if error.status in {401, 404}:
+            remedy = "Set the number and the private key of one and the same App (docs/APPS.md)."
+            raise Failed(f"GitHub refuses its number or key: {error}", remedy) from None
+        raise Failed(f"GitHub cannot be asked: {error}", "Try again later.") from None
+    if named.slug and named.slug != slug:
+        remedy = f"Write `slug: {slug}` in agents.yaml, or give this App's number and key."
+        raise Failed(f"its slug is {slug}, agents.yaml says {named.slug}", remedy)
+    return slug
+
+
+def _listed(roles: tuple[str, ...]) -> str:
+    return ", ".join(roles) or "no role"
 
 
 def webhook_secret(settings: Settings) -> str:

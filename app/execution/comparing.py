@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.execution.tree import Item, blob_of, look, points_nowhere
+from app.scopes.links import escaped
 
 GITLINK, FOLDER = "160000", "040000"
 _EMPTY = blob_of(b"")
@@ -165,10 +166,3 @@ def levels(path: str) -> list[str]:
     """The path and all folders above it."""
     parts = path.split("/")
     return ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
-
-
-def escaped(text: str) -> str:
-    """Text in which every character can be seen, and each is told from the others."""
-    return "".join(
-        c if c.isprintable() and c != "\\" else c.encode("unicode_escape").decode() for c in text
-    )

@@ -20,13 +20,13 @@ from app.execution.comparing import (
     Kind,
     before,
     compared,
-    escaped,
     levels,
 )
 from app.execution.git import GitFailed
 from app.execution.tree import point_nowhere, remove_below, scan
-from app.execution.worktrees import Worktree, names, touched
+from app.execution.worktrees import Worktree, names, note_index, own_index, touched
 from app.scopes import Scopes, Verdict, check, is_guarded
+from app.scopes.links import escaped
 
 __all__ = ["Change", "Dropped", "Judged", "Kind", "changes", "drop", "judge"]
 
@@ -55,6 +55,7 @@ async def changes(worktree: Worktree) -> tuple[Change, ...]:
     Raises `GitFailed`, `TooManyChanges`.
     """
     base = await _base(worktree)
+    await own_index(worktree)
     dirty = await touched(worktree)
     submodules = {path for path, (mode, _) in base.items() if mode == GITLINK}
     fresh = await asyncio.to_thread(lambda: list(scan(worktree.path, base.keys(), submodules)))
@@ -152,6 +153,7 @@ async def drop(worktree: Worktree, dropped: Iterable[Dropped]) -> None:
         given = b"\0".join(map(os.fsencode, back)) + b"\0"
         asked = ("checkout-index", "--force", "--index", "-z", "--stdin")
         await worktree.mirror.run(*asked, at=worktree.place, given=given)
+        await note_index(worktree)
 
 
 def _removed(root: Path, undone: Iterable[Change]) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from app.execution.git import GitFailed
 from app.execution.mirror import Mirrors
 from app.execution.repository import Mirror
 from app.execution.worktrees import names
-from app.scopes.pulls import Commit, Pull, agents_in
+from app.scopes.links import ENDLESS, MAX_TARGET, unread
+from app.scopes.pulls import Commit, Pull, agents_in, is_bound
 
+_ALL = "--ignore-submodules=none"
+"""Our configuration leaves submodules out; between two trees nothing runs in them."""
+_LINK, _SUBMODULE = b"120000 ", b"160000 "
 _SHA = re.compile(r"[0-9a-f]{40}")
 MOST = 200_000
 """Paths of one pull request."""
@@ -23,12 +27,50 @@ async def read_large(mirrors: Mirrors, repo: str, base: str, head: str, known: P
     for commit in (base, head):
         if not _SHA.fullmatch(commit) or (await mirror.ask("cat-file", "-e", commit)).code:
             raise GitFailed("its commits are on no branch of this repository")
-    asked = ("diff", "--name-only", "-z", "--no-renames", f"{base}...{head}", "--")
-    paths = names(await mirror.run(*asked))
+    asked = ("diff", "--name-only", "-z", "--no-renames", _ALL, f"{base}...{head}", "--")
+    paths = _plain(await mirror.run(*asked))
     if len(paths) > MOST:
         raise GitFailed(f"it changes more than {MOST} paths")
     commits = await _commits(mirror, base, head, known)
-    return replace(known, paths=tuple(paths), commits=commits, complete=True)
+    pull = replace(known, paths=tuple(paths), commits=commits, complete=True)
+    return await _with_links(mirror, head, pull) if is_bound(pull) else pull
+
+
+def _plain(printed: bytes) -> list[str]:
+    """Paths; bytes that are no UTF-8 as `\\xff`: nobody owns a path with a backslash in it."""
+    return [one.decode("utf-8", "backslashreplace") for one in printed.split(b"\0") if one]
+
+
+async def _with_links(mirror: Mirror, head: str, pull: Pull) -> Pull:
+    """With the links and submodules among its paths, as the tree of the head has them."""
+    printed = await mirror.run("ls-tree", "-r", "-z", "--full-tree", head)
+    rows = [one for one in printed.split(b"\0") if one.startswith((_LINK, _SUBMODULE))]
+    there = dict(
+        zip(_plain(b"\0".join(row.partition(b"\t")[2] for row in rows)), rows, strict=True)
+    )
+    changed = [path for path in dict.fromkeys(pull.paths) if path in there]
+    modules = {path for path, row in there.items() if row.startswith(_SUBMODULE)}
+    blobs = {path: row.split()[2].decode() for path, row in there.items() if path not in modules}
+    asked, links = [path for path in changed if path in blobs], dict[str, str]()
+    while more := unread(asked, blobs, links):
+        told = await _targets(mirror, [blobs[path] for path in more])
+        links |= dict(zip(more, told, strict=True))
+    submodules = tuple(path for path in changed if path in modules)
+    return replace(pull, links=links, submodules=submodules)
+
+
+async def _targets(mirror: Mirror, blobs: Iterable[str]) -> list[str]:
+    given = "".join(f"{sha}\n" for sha in blobs).encode()
+    printed, found = await mirror.run("cat-file", "--batch", given=given), list[str]()
+    at = 0
+    while at < len(printed):
+        end = printed.index(b"\n", at)
+        size = int(printed[at:end].rpartition(b" ")[2])
+        at = end + 1
+        told = printed[at : at + min(size, MAX_TARGET)].decode("utf-8", "backslashreplace")
+        found.append(told if size <= MAX_TARGET else ENDLESS)
+        at += size + 1
+    return found
 
 
 async def _commits(mirror: Mirror, base: str, head: str, known: Pull) -> tuple[Commit, ...]:
@@ -46,9 +88,10 @@ async def _commits(mirror: Mirror, base: str, head: str, known: Pull) -> tuple[C
 async def _touched(mirror: Mirror, commits: list[str]) -> dict[str, tuple[str, ...]]:
     """Commit → what it changes; of a merge what neither side had so."""
     given = "".join(f"{sha}\n" for sha in commits).encode()
-    asked = ("diff-tree", "--stdin", "-z", "-r", "-c", "--root", "--name-only", "--no-renames")
+    shown = ("--name-only", "--no-renames", _ALL)
+    asked = ("diff-tree", "--stdin", "-z", "-r", "-c", "--root", *shown)
     wanted, found, current = set(commits), dict[str, list[str]](), ""
-    for word in (os.fsdecode(one) for one in (await mirror.run(*asked, given=given)).split(b"\0")):
+    for word in _plain(await mirror.run(*asked, given=given)):
         if word in wanted and word not in found:
             current, found[word] = word, []
         elif word and current:

@@ -26,9 +26,10 @@ from app.execution.worktrees import Worktree, Worktrees, names
 from app.features.acceptance import acceptance
 from app.features.dispatch import Stopped
 from app.scopes import Scopes, parse
+from app.scopes.links import escaped
 from app.scopes.pulls import SCOPE_FILE, Pull
 from app.scopes.scopes import DEFAULT
-from app.texts.safe import one_line, visible
+from app.texts.safe import one_line, powerless, visible
 from app.texts.secrets import without_secrets
 
 MOST_TESTS = 100
@@ -86,7 +87,7 @@ class Workshop:
         except AgentUnavailable as error:
             unpaid = isinstance(error, OverBudget)
             return replace(about, error=self._said(str(error)), unpaid=unpaid)
-        except GitFailed as error:
+        except (GitFailed, OSError) as error:  # another try would be paid for again
             return replace(about, error=self._said(str(error)))
 
     async def _run(
@@ -189,7 +190,7 @@ class Workshop:
             case Landed(sha):
                 return replace(about, head=sha)
             case Conflict(paths):
-                return replace(about, conflict=tuple(path[:400] for path in paths[:50]))
+                return replace(about, conflict=tuple(escaped(path)[:400] for path in paths[:50]))
             case Lost():
                 return replace(about, lost=True)
 
@@ -203,7 +204,7 @@ class Workshop:
 
 def subject(name: str, text: str) -> str:
     """The first line of a commit: no sign in it that GitHub, or anybody's tools, act upon."""
-    plain = " ".join(_PLAIN.sub(" ", visible(text)).split())
+    plain = " ".join(_PLAIN.sub(" ", powerless(visible(text))).split())
     return f"{name} {one_line(plain, 60)}".strip().rstrip(".…")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import os
 import secrets
@@ -23,6 +24,7 @@ from app.execution.git import (
     GitTooLong,
     Place,
     branch_name,
+    failure,
     one_line,
     surely,
 )
@@ -30,7 +32,7 @@ from app.execution.locks import exclusive, lives, us
 from app.execution.mirror import Mirrors
 from app.execution.repository import Mirror
 from app.execution.sealing import size_of
-from app.execution.tree import is_folder, point_nowhere, remove, remove_below, scan
+from app.execution.tree import is_folder, point_nowhere, read, remove, remove_below, scan
 
 DISK_CAP = 20 << 30
 """Bytes that worktrees waiting for the next task may take together."""
@@ -62,6 +64,8 @@ class Worktree:
     head: str
     """The last commit on the task's branch; the base until there is one."""
     mirror: Mirror
+    index: str = ""
+    """A hash of git's index as we have left it; empty where we have not."""
 
     @property
     def place(self) -> Place:
@@ -172,6 +176,7 @@ class Worktrees:
                 await mirror.run(*asked)
         point_nowhere(worktree.path)
         await _reset(worktree, worktree.base)
+        await note_index(worktree)
 
     async def _returned(self, worktree: Worktree) -> None:
         """Clean it for the next task; where that fails it is removed."""
@@ -215,6 +220,35 @@ async def _reset(worktree: Worktree, commit: str) -> None:
     await worktree.mirror.run("reset", "--hard", "--quiet", commit, "--", at=worktree.place)
 
 
+async def note_index(worktree: Worktree) -> None:
+    """Remember git's index as it is now: ours, which `own_index` need not make anew."""
+    worktree.index = await asyncio.to_thread(_index_of, worktree)
+
+
+async def own_index(worktree: Worktree) -> None:
+    """Make git's index anew from the base, unless it is the very one that we have left.
+
+    A program outside of a sandbox can mark a file in it as never changed, or take one out: git
+    would be silent about that file for ever. Raises `GitFailed`.
+    """
+    if worktree.index and worktree.index == await asyncio.to_thread(_index_of, worktree):
+        return
+    for name in ("index", "index.lock"):
+        await asyncio.to_thread(remove, worktree.place.git_dir / name)
+    await worktree.mirror.run("read-tree", worktree.base, at=worktree.place)
+    asked = ("update-index", "-q", "--ignore-submodules", "--refresh")
+    done = await worktree.mirror.ask(*asked, at=worktree.place)
+    if done.code > 1:  # 1: some files are not as in the base
+        raise failure(asked, done)
+    await note_index(worktree)
+
+
+def _index_of(worktree: Worktree) -> str:
+    with contextlib.suppress(OSError):
+        return hashlib.sha256(read(worktree.place.git_dir, "index")).hexdigest()
+    return ""
+
+
 async def touched(worktree: Worktree) -> list[str]:
     """Paths of the base whose file git no longer finds as it has written it."""
     asked = ("diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")
@@ -232,6 +266,7 @@ async def _cleaned(worktree: Worktree) -> None:
     Git's own `clean` would leave a `.git` in a folder, modes and attributes of files.
     """
     root = worktree.path
+    await own_index(worktree)
     known = await worktree.mirror.run("ls-files", "-s", "-z", at=worktree.place)
     rows = [os.fsdecode(row).split("\t", 1) for row in known.split(b"\0") if row]
     tracked = {path for _, path in rows}

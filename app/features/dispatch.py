@@ -73,8 +73,12 @@ class ExecutionTask:
     """Why that one, or why a person; the end of a sentence."""
     person: str = ""
     """Who was named with `/assign`."""
-    told: str = ""
-    """Who has a comment that gives it to them."""
+    asked: str = ""
+    """The comment in which people are asked about it: its key."""
+    asked_for: str = ""
+    """What they are asked: in which state, whom, after which run."""
+    assigned: bool = False
+    """Somebody said who does it."""
     state: TaskState = TaskState.WAITING
     run: int = 0
     """How often an agent was sent."""
@@ -125,18 +129,44 @@ def ready(tasks: Sequence[ExecutionTask]) -> tuple[ExecutionTask, ...]:
     """Those that may start now.
 
     All it names must be over, and all before it in the list, but for its neighbours of the same
-    phase where both bear [P].
+    phase where both bear [P], and for what waits for it.
     """
     ordered = sorted(tasks, key=lambda one: one.place)
-    done = {one.name for one in ordered if _lets_pass(one)}
-    known = {one.name for one in ordered}
+    over = {one.name for one in ordered if _lets_pass(one)}
+    needs = _needs(ordered)
     return tuple(
         one
         for at, one in enumerate(ordered)
         if one.state is TaskState.WAITING
-        and all(other in done or other not in known for other in one.depends_on)
-        and all(_lets_pass(before) or _beside(before, one) for before in ordered[:at])
+        and needs[one.name] <= over | {one.name}
+        and all(
+            _lets_pass(before) or _beside(before, one) or one.name in needs[before.name]
+            for before in ordered[:at]
+        )
     )
+
+
+def _needs(tasks: Sequence[ExecutionTask]) -> dict[str, set[str]]:
+    """Task → all that it names, and what those name."""
+    known = {one.name: one for one in tasks}
+    found: dict[str, set[str]] = {}
+    for one in tasks:
+        seen: set[str] = set()
+        left = [one.name]
+        while left:
+            fresh = {name for name in known[left.pop()].depends_on if name in known} - seen
+            seen |= fresh
+            left += fresh
+        found[one.name] = seen
+    return found
+
+
+def stuck(tasks: Sequence[ExecutionTask]) -> tuple[str, ...]:
+    """Tasks that wait for each other while nothing else is under way: only a person can go on."""
+    moving = {TaskState.RUNNING, TaskState.LANDING, TaskState.OFFERED, TaskState.FAILED}
+    if ready(tasks) or any(one.state in moving for one in tasks):
+        return ()
+    return tuple(one.name for one in tasks if one.state is TaskState.WAITING)
 
 
 def _lets_pass(task: ExecutionTask) -> bool:
@@ -151,7 +181,11 @@ def waiting_for(task: ExecutionTask, tasks: Iterable[ExecutionTask]) -> tuple[st
     """The names of those that have to be over first, the nearest ones."""
     open_ones = [one for one in tasks if not _lets_pass(one) and one.name != task.name]
     named = [one.name for one in open_ones if one.name in task.depends_on]
-    before = [one.name for one in open_ones if one.place < task.place and not _beside(one, task)]
+    before = [
+        one.name
+        for one in open_ones
+        if one.place < task.place and not _beside(one, task) and task.name not in one.depends_on
+    ]
     return tuple(dict.fromkeys([*named, *before[-1:]]))
 
 
@@ -167,28 +201,38 @@ def kept(old: ExecutionTask | None, new: ExecutionTask) -> ExecutionTask:
     """
     if old is None:
         return new
-    if (old.text, old.paths) != (new.text, new.paths):
-        return replace(new, run=old.run, entry=old.entry, person=old.person)
+    if not _is_same(old, new):
+        same = {"run": old.run, "entry": old.entry, "person": old.person}
+        return replace(new, **same)  # type: ignore[arg-type]  # a dict has no types
+    begun = old.state is not TaskState.WAITING or old.assigned
+    bound = old if begun else new
     return replace(
-        new,
-        role=old.role if old.state is not TaskState.WAITING else new.role,
-        agent=old.agent if old.state is not TaskState.WAITING else new.agent,
-        why=old.why if old.state is not TaskState.WAITING else new.why,
-        person=old.person,
-        told=old.told,
+        old,
+        place=new.place,
+        text=new.text,
+        details=new.details,
+        depends_on=new.depends_on,
+        parallel=new.parallel,
+        story=new.story,
+        phase=new.phase,
+        decisions=new.decisions,
+        role=bound.role,
+        agent=bound.agent,
+        why=bound.why,
         state=new.state if old.state is TaskState.GONE or new.over else old.state,
-        run=old.run,
-        commit=old.commit,
-        files=old.files,
-        stopped=old.stopped,
-        said=old.said,
-        problem=old.problem,
-        unpaid=old.unpaid,
-        conflicts=old.conflicts,
-        lost=old.lost,
-        cost=old.cost,
-        entry=old.entry,
     )
+
+
+def _is_same(old: ExecutionTask, new: ExecutionTask) -> bool:
+    """Finished work is not done again because somebody words it better."""
+    if old.state is TaskState.DONE and new.paths and old.decisions == new.decisions:
+        return old.paths == new.paths
+    return (old.text, old.paths) == (new.text, new.paths)
+
+
+def still_listed(tasks: Iterable[ExecutionTask]) -> tuple[ExecutionTask, ...]:
+    """Those that stand in tasks.md."""
+    return tuple(one for one in tasks if one.state is not TaskState.GONE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,22 +111,22 @@ class Feature:
     """Which budget keeps models from being asked; empty for none."""
     paused_at: str = ""
     """Since when all clocks stand still; ISO 8601, UTC."""
+    tasks_blobs: tuple[str, ...] = ()
+    """Git's names of tasks.md as we wrote it."""
+    templates: tuple[str, ...] = ()
+    """Documents that the repository has templates for."""
     listed: int = 0
     """The revision of the documents that its tasks were read from."""
     unread: tuple[str, ...] = ()
     """What in tasks.md could not be read, with its line."""
     approved_by: str = ""
     """Who said `/go`; `auto` where the repository wants nobody to."""
-    offered: bool = False
-    """There is a comment for tasks that wait for anybody."""
+    asks: tuple[str, ...] = ()  # keys of the comments in which people are asked about tasks
     pull: int = 0
     """The number of its pull request; 0 for none."""
-    unguarded: bool = False
-    """The default branch does not require `baron/scope`."""
-    reviewed: str = ""
-    """The commit of the pull request that was reviewed last."""
+    unguarded: bool = False  # the default branch does not require `baron/scope`
     blocked: bool = False
-    """That review found what must not be merged."""
+    """The newest review found what must not be merged."""
 
     @property
     def spec(self) -> TypeSpec:

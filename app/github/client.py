@@ -22,6 +22,7 @@ from githubkit.cache import MemCacheStrategy
 from app.features.model import Place
 from app.github import graphql
 from app.github.calls import GitHubError, ask, send
+from app.scopes.rules import MAX_BYTES
 from app.settings import Settings
 
 __all__ = ["AppClient", "GitHubError", "RepoClient"]
@@ -75,8 +76,7 @@ class AppClient:
     async def slug(self) -> str:
         """The App's slug; its comments are by `SLUG[bot]`. Raises `GitHubError`."""
         if not self._slug:
-            app = await ask(self._github, "GET", "/app")
-            self._slug = str(app.get("slug", ""))
+            self._slug = str((await ask(self._github, "GET", "/app")).get("slug", ""))
         return self._slug
 
     async def recogniser(self) -> Callable[[dict[str, Any]], bool]:
@@ -245,17 +245,20 @@ class RepoClient:
             if str(item.get("repository", {}).get("full_name", "")).lower() == ours
         ]
 
-    async def text_at(self, path: str, ref: str) -> str | None:
-        """A file as it stands at a commit; None if it is not there."""
+    async def text_at(self, path: str, ref: str, oversized: str | None = None) -> str | None:
+        """A file at a commit, None if there is none; `oversized` stands for one above 3 MB."""
         try:
             found = await self.call("GET", f"/contents/{quote(path)}", params={"ref": ref})
         except GitHubError as error:
             if error.status == 404:
                 return None
             raise
-        if not isinstance(found, dict) or found.get("encoding") != "base64":
-            return None
-        return base64.b64decode(found["content"]).decode("utf-8", "replace")
+        if isinstance(found, dict) and found.get("encoding") == "none":  # above 1 MB
+            if int(found.get("size") or 0) > MAX_BYTES:
+                return oversized
+            found = await self.call("GET", f"/git/blobs/{found['sha']}")
+        known = isinstance(found, dict) and found.get("encoding") == "base64"
+        return base64.b64decode(found["content"]).decode("utf-8", "replace") if known else None
 
     async def is_member(self, team: str, login: str) -> bool:
         """Whether somebody belongs to a team (`owner/slug`); also False where it is not shown."""

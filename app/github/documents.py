@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from app.actions import WriteDocuments
 from app.features.dispatch import Planned
 from app.features.model import Feature
-from app.github.client import RepoClient
+from app.features.templates import FOLDER, NAMES, fit
+from app.github.client import GitHubError, RepoClient
 from app.handlers.facts import Head
 from app.scopes.pulls import SCOPE_FILE
 
@@ -33,3 +37,26 @@ async def read_pull_head(client: RepoClient, number: int) -> Head:
         author=str((found.get("user") or {}).get("login") or ""),
         closed=found.get("state") == "closed",
     )
+
+
+async def read_templates(client: RepoClient) -> tuple[str, ...]:
+    """Documents that the default branch has spec-kit templates for. Raises `GitHubError`."""
+    try:
+        found = await client.call("GET", f"/contents/{FOLDER}")
+    except GitHubError as error:
+        if error.status in {403, 404} and not error.rate_limited:
+            return ()
+        raise
+    there = {str(one.get("name")) for one in found} if isinstance(found, list) else set()
+    return tuple(document for document, name in NAMES.items() if name in there)
+
+
+async def in_form(client: RepoClient, wanted: WriteDocuments) -> WriteDocuments:
+    """The drafts in the form of the repository's templates. Raises `GitHubError`."""
+    drafts = []
+    for name, text in wanted.drafts:
+        template = None
+        if name in wanted.templates:
+            template = await client.text_at(f"{FOLDER}/{NAMES[name]}", wanted.base)
+        drafts.append((name, fit(text, template) if template else text))
+    return replace(wanted, drafts=tuple(drafts))

@@ -188,7 +188,8 @@ def _pushed(commit: Mapping[str, Any]) -> PushedCommit:
         paths += [_text(path) for path in (listed if isinstance(listed, list) else [])]
     author = _text(_map(commit.get("author")).get("username"))
     said = _text(commit.get("message"))[:5000]
-    return PushedCommit(_text(commit.get("id")), said, author, tuple(paths[:_PATHS]))
+    fresh = commit.get("distinct") is not False
+    return PushedCommit(_text(commit.get("id")), said, author, tuple(paths[:_PATHS]), fresh)
 
 
 def _issue_event(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -9,7 +11,9 @@ from urllib.parse import quote
 from app.events import PullChanged
 from app.github.client import RepoClient
 from app.scopes import parse
+from app.scopes.links import ENDLESS, MAX_TARGET, unread
 from app.scopes.pulls import SCOPE_FILE, Commit, Pull, agents_in, is_by_agents
+from app.scopes.rules import MAX_BYTES
 
 MOST_FILES = 3_000
 """Files of a pull request that GitHub lists."""
@@ -21,6 +25,12 @@ _TEAMS = 20
 """Teams of a scope file whose members are asked for."""
 _ONE_BY_ONE = 100
 """Commits whose files are asked for one by one."""
+_OF_A_COMMIT = 3_000
+"""Files of a commit that GitHub lists."""
+_PAGE = 100
+_MOST_LINKS = 100
+"""Links that are asked for one by one."""
+_LINK, _SUBMODULE = "120000", "160000"
 
 
 async def read_pull(
@@ -29,24 +39,33 @@ async def read_pull(
     """Paths, commits with their signatures, the base branch's scopes. Raises `GitHubError`.
 
     What people wrote costs two calls; the files of single commits are asked for only where several
-    agents, or agents and people, wrote it together.
+    agents, or agents and people, wrote it together. Where scopes bind it, so are the links and
+    submodules that it brings.
     """
     number = event.issue.place.number
-    return await read_pull_at(client, number, event.base, ours=ours, people=people)
+    return await _read(client, number, event.base, event.head, ours=ours, people=people)
 
 
 async def read_pull_at(
     client: RepoClient, number: int, base: str, *, ours: bool, people: bool
 ) -> Pull:
     """The same for one that is known by its number and base commit. Raises `GitHubError`."""
+    found = await client.call("GET", f"/pulls/{number}")
+    return await _read(client, number, base, str(found["head"]["sha"]), ours=ours, people=people)
+
+
+async def _read(
+    client: RepoClient, number: int, base: str, head: str, *, ours: bool, people: bool
+) -> Pull:
     files = await client.pages(f"/pulls/{number}/files")
     listed = await client.pages(f"/pulls/{number}/commits")
-    return await read_head(client, base, ours=ours, people=people, files=files, listed=listed)
+    return await read_head(client, base, head, ours=ours, people=people, files=files, listed=listed)
 
 
 async def read_head(
     client: RepoClient,
     base: str,
+    head: str,
     *,
     ours: bool,
     people: bool = False,
@@ -60,27 +79,77 @@ async def read_head(
     if not (is_by_agents(pull) or people or not complete):
         return pull
     if base:
-        scopes = await client.text_at(SCOPE_FILE, base)
+        scopes = await _rules(client, SCOPE_FILE, base)
         pull = replace(pull, scopes=scopes, owners=await read_owners(client, base))
     if people:
         pull = replace(pull, members=await _members(client, pull))
-    if not complete:
-        return pull
+    if pull.complete:
+        pull = await _by_hands(client, pull)
+    return await _with_links(client, pull, head) if pull.complete else pull
+
+
+async def _by_hands(client: RepoClient, pull: Pull) -> Pull:
+    """With what each commit touches; not complete where that is too much to ask for."""
     if len({(commit.agents, commit.person) for commit in pull.commits}) == 1:
         whole = replace(pull.commits[0], paths=pull.paths)
         return replace(pull, commits=(whole,))
     if len(pull.commits) > _ONE_BY_ONE:
         return replace(pull, complete=False)
-    commits = [replace(one, paths=await _touched(client, one.sha)) for one in pull.commits]
+    commits = []
+    for one in pull.commits:
+        paths, complete = await _touched(client, one.sha)
+        if not complete:
+            return replace(pull, complete=False)
+        commits.append(replace(one, paths=paths))
     return replace(pull, commits=tuple(commits))
+
+
+async def _with_links(client: RepoClient, pull: Pull, head: str) -> Pull:
+    """With the links and submodules among its paths; only the tree of the head tells them."""
+    path = f"/git/trees/{quote(head, safe='')}"
+    found = await client.call("GET", path, params={"recursive": "1"})
+    if found.get("truncated"):
+        return replace(pull, complete=False)
+    changed, tree = set(pull.paths), found["tree"]
+    there = {str(one["path"]): one for one in tree if one["mode"] == _LINK}
+    submodules = [str(one["path"]) for one in tree if one["mode"] == _SUBMODULE]
+    links = await _links(client, there, changed.intersection(there))
+    if links is None:
+        return replace(pull, complete=False)
+    return replace(pull, links=links, submodules=tuple(changed.intersection(submodules)))
+
+
+async def _links(
+    client: RepoClient, there: Mapping[str, dict[str, Any]], changed: set[str]
+) -> dict[str, str] | None:
+    """What the changed links say, and those on their way; None if these are too many."""
+    links: dict[str, str] = {}
+    while more := unread(sorted(changed), there, links):
+        if len(links) + len(more) > _MOST_LINKS:
+            return None
+        for path in more:
+            links[path] = await _target(client, there[path])
+    return links
+
+
+async def _target(client: RepoClient, entry: dict[str, Any]) -> str:
+    if int(entry.get("size") or 0) > MAX_TARGET:
+        return ENDLESS
+    found = await client.call("GET", f"/git/blobs/{quote(str(entry['sha']))}")
+    return base64.b64decode(found["content"]).decode("utf-8", "backslashreplace")
 
 
 async def read_owners(client: RepoClient, ref: str) -> str | None:
     """CODEOWNERS of a commit or branch; None if there is none. Raises `GitHubError`."""
     for path in OWNER_FILES:
-        if (text := await client.text_at(path, ref)) is not None:
+        if (text := await _rules(client, path, ref)) is not None:
             return text
     return None
+
+
+async def _rules(client: RepoClient, path: str, ref: str) -> str | None:
+    # As long as a file that is too large, so that it is refused like one.
+    return await client.text_at(path, ref, oversized="#" * (MAX_BYTES + 1))
 
 
 async def _members(client: RepoClient, pull: Pull) -> dict[str, tuple[str, ...]]:
@@ -115,6 +184,18 @@ def _person(listed: dict[str, Any]) -> tuple[str, str]:
     return str(mail or ""), login
 
 
-async def _touched(client: RepoClient, sha: str) -> tuple[str, ...]:
-    found = await client.call("GET", f"/commits/{quote(sha)}", params={"per_page": "300"})
-    return names(found.get("files") or [])
+async def _touched(client: RepoClient, sha: str) -> tuple[tuple[str, ...], bool]:
+    """What a commit changes, and whether that is all of it."""
+    found: list[dict[str, Any]] = []
+    page = 1
+    while len(found) < _OF_A_COMMIT:
+        params = {"per_page": str(_PAGE), "page": str(page)}
+        answer = await client.call("GET", f"/commits/{quote(sha)}", params=params)
+        told = answer.get("files") or []
+        if told == found:  # nothing, or a server without pages: nobody knows whether that is all
+            return names(found), not found
+        found += told
+        if len(told) < _PAGE:
+            return names(found), True
+        page += 1
+    return names(found), False

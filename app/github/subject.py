@@ -37,7 +37,7 @@ async def read_subject(client: RepoClient, number: int, folder: str, ours: Ours)
     head, base = str(found["head"]["sha"]), str(found["base"]["sha"])
     files = await client.pages(f"/pulls/{number}/files")
     commits = await client.pages(f"/pulls/{number}/commits")
-    pull = await read_head(client, base, ours=ours(found), files=files, listed=commits)
+    pull = await read_head(client, base, head, ours=ours(found), files=files, listed=commits)
     judged = judge(pull) if is_by_agents(pull) and pull.complete else None
     tasks = await _document(client, folder, "tasks.md", head)
     subject = Subject(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 from app.actions import CommitFiles, React, ShowComment, ShowLabel
+from app.features.blobs import blob_sha
 from app.github.client import GitHubError, RepoClient
 from app.texts.marker import read_marker
 
@@ -66,12 +66,6 @@ async def remove_label(client: RepoClient, number: int, name: str) -> None:
     await client.call("DELETE", f"/issues/{number}/labels/{quote(name, safe='')}")
 
 
-def blob_sha(content: str) -> str:
-    """The name that git gives a file's content."""
-    data = content.encode()
-    return hashlib.sha1(b"blob %d\x00" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
 async def _reference(client: RepoClient, branch: str) -> str | None:
     try:
         found = await client.call("GET", f"/git/ref/heads/{quote(branch)}")
@@ -82,23 +76,36 @@ async def _reference(client: RepoClient, branch: str) -> str | None:
     return str(found["object"]["sha"])
 
 
-async def standing_commit(client: RepoClient, effect: CommitFiles) -> tuple[str | None, bool]:
-    """The branch's head, or None, and whether all the files stand there as wanted."""
+async def standing_commit(
+    client: RepoClient, effect: CommitFiles
+) -> tuple[str | None, tuple[tuple[str, str], ...]]:
+    """The branch's head, or None, and the files that do not stand there as wanted.
+
+    What people made of a file that we had written is theirs, and is not written over.
+    """
     head = await _reference(client, effect.branch)
     if head is None:
-        return None, False
+        return None, effect.files
+    ours: dict[str, set[str | None]] = {}
+    for path, blob in effect.ours:
+        ours.setdefault(path, {None}).add(blob)
+    missing = []
     for path, content in effect.files:
-        try:
-            found = await client.call(
-                "GET", f"/contents/{quote(path)}", params={"ref": effect.branch}
-            )
-        except GitHubError as error:
-            if error.status == 404:
-                return head, False
-            raise
-        if found.get("sha") != blob_sha(content):
-            return head, False
-    return head, True
+        there = await _blob_at(client, path, effect.branch)
+        changed_by_people = path in ours and there not in ours[path]
+        if there != blob_sha(content) and not changed_by_people:
+            missing.append((path, content))
+    return head, tuple(missing)
+
+
+async def _blob_at(client: RepoClient, path: str, branch: str) -> str | None:
+    try:
+        found = await client.call("GET", f"/contents/{quote(path)}", params={"ref": branch})
+    except GitHubError as error:
+        if error.status == 404:
+            return None
+        raise
+    return str(found.get("sha"))
 
 
 async def make_commit(client: RepoClient, effect: CommitFiles, head: str | None) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.actions import Action, SaveAllowance
 from app.commands import Allow
 from app.events import Commented
@@ -52,3 +54,11 @@ def _may(facts: Facts, pull: Pull, path: str, login: str) -> bool:
         return facts.permission >= Permission.MAINTAIN
     teams = {team.casefold() for team in facts.teams}
     return login.casefold() in owners or not owners.isdisjoint(teams)
+
+
+def then(facts: Facts, actions: list[Action]) -> Facts:
+    """The facts for the next command of the same comment."""
+    new = [action.allowance for action in actions if isinstance(action, SaveAllowance)]
+    paths = {one.path for one in new}
+    kept = [one for one in facts.allowed if one.path not in paths]
+    return replace(facts, allowed=(*kept, *new)) if new else facts

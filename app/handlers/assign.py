@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from app.commands import Assign
 from app.events import Commented
+from app.features.assigning import REVIEWER
 from app.features.dispatch import AT_WORK, ExecutionTask, TaskState
 from app.features.model import FeatureState
-from app.handlers.dispatching import dispatch
+from app.handlers.dispatching import dispatch, show_pull
 from app.handlers.outcome import DONE, Outcome, refusal, triage_only
 from app.handlers.planning import drop_run, roster
 from app.handlers.turn import Turn
+from app.handlers.wanting import review_again
 from app.texts import tasks
 
 
@@ -24,21 +26,29 @@ def assign(turn: Turn, command: Assign, event: Commented) -> Outcome:
         return task
     if task.state in {TaskState.DONE, TaskState.GONE, TaskState.LANDING}:
         return refusal("assign", tasks.is_over(task))
-    drop_run(turn, task)
     who = command.person.lstrip("@")
-    found = roster(turn)
-    role = next((role for role, handle in found.handles.items()
-                 if handle.lstrip("@").casefold() == who.casefold()), "")  # fmt: skip
-    if role and not found.takes_part(role):
-        handle, title = found.handles[role], turn.feature.spec.title
-        return refusal("assign", f"{handle} takes no part in a {title} feature.")
-    given = replace(task, role=role, agent=found.handles[role], person="") if role else replace(
-        task, person=who
-    )  # fmt: skip
+    given = _given(turn, task, who)
+    if isinstance(given, Outcome):
+        return given
+    drop_run(turn, task)
     given = replace(given, state=TaskState.WAITING, problem="", why=f"{event.sender.login} said so")
     turn.record_task("task.assigned", f"@{event.sender.login}", given, to=command.person)
     dispatch(turn)
     return DONE
+
+
+def _given(turn: Turn, task: ExecutionTask, who: str) -> ExecutionTask | Outcome:
+    """The task as an agent's or a person's; a refusal for an agent that does no tasks of these."""
+    found, wanted = roster(turn), f"@{who}".casefold()
+    for role, handle in found.handles.items():
+        if handle.casefold() == wanted:
+            if found.takes_part(role):
+                return replace(task, role=role, agent=handle, person="", assigned=True)
+            title = turn.feature.spec.title
+            return refusal("assign", f"{who} takes no part in a {title} feature.")
+    if wanted in {handle.casefold() for handle in turn.facts.policy.handles.values()}:
+        return refusal("assign", f"{who} answers questions here, and does no tasks.")
+    return replace(task, person=who, assigned=False)
 
 
 def stop_task(turn: Turn, name: str, event: Commented) -> Outcome:
@@ -67,6 +77,8 @@ def retry_task(turn: Turn, name: str, event: Commented) -> Outcome:
         return refusal("retry", tasks.is_over(task))
     again(turn, task, event.sender.login)
     dispatch(turn)
+    if task.role == REVIEWER and turn.feature.pull:
+        turn.do(review_again(turn))
     return DONE
 
 
@@ -78,6 +90,16 @@ def retry_failed(turn: Turn, event: Commented) -> bool:
     if failed:
         dispatch(turn)
     return bool(failed)
+
+
+def retry_pull(turn: Turn, event: Commented) -> bool:
+    """Try again to write the pull request, where that failed; whether it did."""
+    if not (turn.feature.problem and turn.feature.approved_by):
+        return False
+    turn.update(problem="")
+    turn.record("human", f"@{event.sender.login}", action="retry", comment=event.comment_id)
+    show_pull(turn)
+    return True
 
 
 def again(turn: Turn, task: ExecutionTask, by: str) -> None:

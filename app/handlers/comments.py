@@ -239,6 +239,7 @@ def _with_actions(turn: Turn, decided: tuple[Outcome, list[Action]]) -> Outcome:
             turn.record("allowed", f"@{one.by}", path=one.path, reason=one.reason,
                         until=one.until, head=action.head, pull=action.place.number)  # fmt: skip
         turn.add(action)
+    turn.facts = allow.then(turn.facts, actions)
     return outcome
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.actions import ShowComment, ShowLabel
-from app.features.dispatch import ExecutionTask, TaskState
 from app.features.model import FeatureState, Question
+from app.handlers.asks import ask_people
 from app.handlers.turn import Turn
 from app.texts.question import question_comment
 from app.texts.status import status_comment
-from app.texts.tasks import offer_comment, offers_comment
 
 _LABELS = {
     FeatureState.NEW: None,
@@ -43,36 +40,10 @@ def draw(turn: Turn) -> None:
         turn.do(ShowLabel(f"f{feature.id}:label", feature.id, feature.place, label))
     if feature.state is FeatureState.STOPPED:
         return
-    _draw_offers(turn)
+    ask_people(turn)
     for question in turn.questions:
         if question.shown and _has_comment(turn, question):
             _draw_question(turn, question)
-
-
-def _draw_offers(turn: Turn) -> None:
-    """Tasks that wait for people: one comment for whoever, one for each person that was named."""
-    feature = turn.feature
-    if turn.facts.policy.comments == "none" or not feature.approved_by:
-        return
-    if any(task.state is TaskState.OFFERED and not task.person for task in turn.tasks):
-        turn.update(offered=True)
-    if turn.feature.offered:
-        key = f"f{feature.id}:offers"
-        body = offers_comment(feature, turn.tasks, key=key)
-        turn.do(ShowComment(key, feature.id, feature.place, body))
-    for task in turn.tasks:
-        _draw_offer(turn, task)
-
-
-def _draw_offer(turn: Turn, task: ExecutionTask) -> None:
-    """A comment for each person: one that is edited pings nobody."""
-    feature = turn.feature
-    if task.state is TaskState.OFFERED and task.person:
-        task = turn.put_task(replace(task, told=task.person))
-    if task.told:
-        key = f"f{feature.id}:{task.name}:offer:{task.told.lower()}"
-        body = offer_comment(feature, task, key=key)
-        turn.do(ShowComment(key, feature.id, feature.place, body))
 
 
 def _has_comment(turn: Turn, question: Question) -> bool:

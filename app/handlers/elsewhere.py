@@ -57,7 +57,12 @@ def without_feature(event: Commented, facts: Facts, parsed: Parsed) -> list[Acti
     if facts.quiet or not (commands or errors):
         return []
     actions: list[Action] = [react(event, facts, "eyes")]
-    outcomes = [_outside(command, event, facts, actions) for command in commands]
+    outcomes = []
+    for command in commands:
+        decided: list[Action] = []
+        outcomes.append(_outside(command, event, facts, decided))
+        facts = allow.then(facts, decided)
+        actions += decided
     said = [replies.not_understood(error.line, error.reason) for error in errors]
     said += list(dict.fromkeys(outcome.said for outcome in outcomes if outcome.said))
     bad = bool(errors) or any(outcome.refused for outcome in outcomes)

@@ -163,6 +163,8 @@ class Facts:
     feature: Feature | None = None
     questions: tuple[Question, ...] = field(default_factory=tuple)
     tasks: tuple[ExecutionTask, ...] = ()
+    templates: tuple[str, ...] = ()
+    """Documents that the repository has templates for, if a feature begins."""
     planned: Planned | None = None
     """The documents on the feature's branch, if they are needed for this event."""
     next_seq: int = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.commands import Go, Plan, Tasks
 from app.events import Commented
+from app.features.dispatch import still_listed
 from app.features.model import FeatureState
 from app.handlers.dispatching import dispatch
 from app.handlers.outcome import DONE, Outcome, refusal, triage_only
@@ -14,7 +15,7 @@ from app.texts import replies, tasks
 
 def plan(turn: Turn, command: Plan) -> Outcome:
     """The plan as it stands on the branch."""
-    if refused := _not_written(turn, "plan"):
+    if refused := triage_only(turn, "plan") or _not_written(turn, "plan"):
         return refused
     planned = turn.facts.planned
     if planned is None or planned.plan is None:
@@ -24,7 +25,7 @@ def plan(turn: Turn, command: Plan) -> Outcome:
 
 def show_tasks(turn: Turn, command: Tasks) -> Outcome:
     """The tasks as they would be done, and who does each."""
-    if refused := _not_written(turn, "tasks"):
+    if refused := triage_only(turn, "tasks") or _not_written(turn, "tasks"):
         return refused
     planned = turn.facts.planned
     if planned is None or planned.tasks is None:
@@ -48,7 +49,7 @@ def go(turn: Turn, command: Go, event: Commented) -> Outcome:
     if planned is None or planned.tasks is None:
         return refusal("go", tasks.missing(feature, "tasks.md"))
     list_tasks(turn, planned)
-    if not turn.tasks:
+    if not still_listed(turn.tasks):
         return refusal("go", tasks.nothing_to_do(turn.feature))
     guard(turn)
     approve(turn, event.sender.login)

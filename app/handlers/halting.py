@@ -10,7 +10,7 @@ from app.events import Commented
 from app.features.dispatch import TaskState
 from app.features.model import SPECIFIED, FeatureState, Question
 from app.handlers.asking import ask
-from app.handlers.assign import retry_failed, retry_task, stop_task
+from app.handlers.assign import retry_failed, retry_pull, retry_task, stop_task
 from app.handlers.clocks import stopped
 from app.handlers.generating import generate_again
 from app.handlers.lifecycle import halt, resume
@@ -36,6 +36,8 @@ def pause(turn: Turn, command: Pause, event: Commented) -> Outcome:
         return refused
     if turn.feature.state is FeatureState.STOPPED:
         return refusal("pause", replies.paused(turn.feature))
+    if turn.feature.state is FeatureState.DONE:
+        return refusal("pause", "nothing is under way here any more.")
     halt(turn, event.sender.login, f"{event.sender.login} said `/pause`; `/resume` goes on")
     return DONE
 
@@ -46,7 +48,7 @@ def resume_(turn: Turn, command: Resume, event: Commented) -> Outcome:
         return refused
     if turn.feature.state is not FeatureState.STOPPED:
         return refusal("resume", replies.not_paused())
-    if event.issue.closed:
+    if event.issue.closed and not event.issue.pull_request:
         return refusal("resume", "the issue is closed. Reopen it.")
     resume(turn, event.sender.login)
     return DONE
@@ -107,7 +109,7 @@ def retry(turn: Turn, command: Retry, event: Commented) -> Outcome:
         for question in unpaid:
             ask(turn, turn.put(_afresh(turn.question(question.number) or question)))
         return DONE
-    if retry_failed(turn, event):
+    if retry_failed(turn, event) or retry_pull(turn, event):
         return DONE
     if turn.feature.unwritten and turn.feature.state in SPECIFIED:
         turn.record("human", f"@{event.sender.login}", action="retry", comment=event.comment_id)

@@ -17,13 +17,14 @@ from app.handlers.facts import Facts
 from app.handlers.generating import generate_again
 from app.handlers.planning import stand
 from app.handlers.turn import Turn
+from app.handlers.wanting import review_again
 from app.questions.model import QuestionState
 
 
 def _running(feature: Feature | None) -> bool:
     if feature is None or feature.run == 0:
         return False
-    return feature.state not in {FeatureState.STOPPED, FeatureState.GONE}
+    return feature.state not in {FeatureState.STOPPED, FeatureState.GONE, FeatureState.DONE}
 
 
 def unlabeled(event: Unlabeled, facts: Facts) -> list[Action]:
@@ -40,8 +41,6 @@ def unlabeled(event: Unlabeled, facts: Facts) -> list[Action]:
 def closed(event: Closed, facts: Facts) -> list[Action]:
     """Closing the issue pauses the feature; a finished one is left as it is."""
     if facts.feature is None or not _running(facts.feature) or facts.closed is False:
-        return []
-    if facts.feature.state is FeatureState.DONE:
         return []
     return _stop(facts, facts.feature, event.sender.login, "the issue was closed", "closed")
 
@@ -72,7 +71,7 @@ def reopened(event: Reopened, facts: Facts) -> list[Action]:
     feature = facts.feature
     if feature is None or feature.state is not FeatureState.STOPPED or not feature.run:
         return []
-    if feature.stopped_by == "command":
+    if feature.stopped_by not in {"closed", "label"}:
         return []
     labels = facts.labels if facts.labels is not None else event.issue.labels
     if facts.closed or not any(type_of(label) for label in labels):
@@ -92,6 +91,8 @@ def resume(turn: Turn, who: str) -> None:
         # What was to be generated may have been lost, or have failed while nobody was asked.
         generate_again(turn)
         return
+    if feature.pull and feature.approved_by:
+        turn.do(review_again(turn))  # what was to be looked at may have been dropped
     for question in turn.questions:
         if question.state is QuestionState.ANSWERED:
             judge_again(turn, question)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.actions import DropAgentWork
 from app.features.assigning import DEVELOPER, DEVOPS, QA, REVIEWER, Roster, listed
-from app.features.dispatch import ExecutionTask, Planned, TaskState, kept
+from app.features.dispatch import ExecutionTask, Planned, TaskState, kept, still_listed
 from app.features.model import FeatureState
 from app.handlers.dispatching import dispatch, run_key
 from app.handlers.escalating import BARON
@@ -73,16 +73,30 @@ def guard(turn: Turn) -> None:
 def stand(turn: Turn) -> None:
     """Go on from documents that stand: begin, go on, or wait for `/go`."""
     feature, policy = turn.feature, turn.facts.policy
-    if policy.approval == "auto" and not feature.approved_by and not feature.alarm:
+    auto = policy.approval == "auto" and not feature.alarm and still_listed(turn.tasks)
+    if auto and not feature.approved_by:
         approve(turn, "auto")
-    if turn.feature.approved_by and turn.tasks:
+    if turn.feature.approved_by and still_listed(turn.tasks):
         turn.enter(FeatureState.BUILDING)
         dispatch(turn)
     else:
         turn.enter(FeatureState.PLANNED)
 
 
+def bind_anew(turn: Turn) -> None:
+    """The feature is of another type now: who takes no part in it does nothing more (FR-020)."""
+    who = roster(turn)
+    for task in turn.tasks:
+        if task.state is TaskState.WAITING and task.role and not who.takes_part(task.role):
+            why = f"{task.agent} takes no part in a {turn.feature.spec.title} feature"
+            turn.put_task(replace(task, role="", agent="", why=why))
+
+
 def approve(turn: Turn, who: str) -> None:
     """The tasks may be done."""
     turn.update(approved_by=who)
-    turn.record("approved", BARON if who == "auto" else f"@{who}", tasks=len(turn.tasks))
+    turn.record(
+        "approved",
+        BARON if who == "auto" else f"@{who}",
+        tasks=sum(not task.over for task in turn.tasks),
+    )

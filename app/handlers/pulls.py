@@ -6,7 +6,9 @@ from app.actions import Action, JudgePull, Note, ShowCheck
 from app.events import AllowanceEnded, PullChanged, PullJudged
 from app.features.model import Place
 from app.handlers.facts import Facts, Wrong
+from app.handlers.proposals import is_own, reopened
 from app.handlers.reviewing import look
+from app.handlers.turn import Turn
 from app.scopes.pulls import (
     SCOPE_FILE,
     Allowance,
@@ -31,10 +33,19 @@ def changed(event: PullChanged, facts: Facts) -> list[Action]:
         actions.append(_config(place, event.head, facts.proposed))
     if facts.pull is not None:
         actions.append(scope(place, event.head, event.base, facts.pull, facts.allowed))
+    return [*actions, *_of_feature(event, facts)]
+
+
+def _of_feature(event: PullChanged, facts: Facts) -> list[Action]:
+    """The feature's own is looked through; reopened, it goes on."""
     feature = facts.feature
-    if feature is not None and feature.approved_by and event.branch == feature.branch:
-        actions.append(look(facts, event, feature))
-    return actions
+    if feature is None or not feature.approved_by or event.branch != feature.branch:
+        return []
+    if event.reopened and feature.stopped_by == "pull" and not feature.pull:
+        turn = Turn(facts, feature)
+        reopened(turn, event.issue.place.number, event.sender.login)
+        return [*turn.actions(), look(facts, event, turn.feature)]
+    return [look(facts, event, feature)] if is_own(feature, event.issue, event.branch) else []
 
 
 def ended(event: AllowanceEnded, facts: Facts) -> list[Action]:

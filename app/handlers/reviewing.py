@@ -8,13 +8,14 @@ from app.actions import Action, ReviewPull, ShowCheck, SubmitReview
 from app.events import Commented, PullChanged, Reviewed
 from app.features.assigning import REVIEWER
 from app.features.dispatch import TaskState
-from app.features.model import Feature, FeatureState, Place
+from app.features.model import Feature, FeatureState
 from app.handlers.dispatching import dispatch
 from app.handlers.drawing import draw
 from app.handlers.facts import Facts, Permission
 from app.handlers.outcome import Outcome, refusal
 from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
+from app.handlers.wanting import wanted
 from app.texts import replies
 
 CHECK = "baron/review"
@@ -22,7 +23,7 @@ CHECK = "baron/review"
 
 def look(facts: Facts, event: PullChanged, feature: Feature) -> ReviewPull:
     """Have a push to a feature's pull request looked through."""
-    return _wanted(facts, event.issue.place, event.head, feature, draft=event.draft)
+    return wanted(facts, event.issue.place, event.head, feature, draft=event.draft)
 
 
 def review(facts: Facts, event: Commented) -> tuple[Outcome, list[Action]]:
@@ -33,51 +34,25 @@ def review(facts: Facts, event: Commented) -> tuple[Outcome, list[Action]]:
     if not event.issue.pull_request or facts.head is None:
         return refusal("review", "that is for pull requests; say it there."), []
     feature = facts.feature
-    wanted = _wanted(facts, event.issue.place, facts.head.sha, feature, draft=facts.head.draft)
-    key = f"{wanted.key}:asked:{event.comment_id}"
-    asked = replace(wanted, asked=True, person=event.sender.login, key=key)
+    found = wanted(facts, event.issue.place, facts.head.sha, feature, draft=facts.head.draft)
+    key = f"{found.key}:asked:{event.comment_id}"
+    asked = replace(found, asked=True, person=event.sender.login, key=key)
     return Outcome(), [asked]
-
-
-def _wanted(
-    facts: Facts, place: Place, head: str, feature: Feature | None, *, draft: bool
-) -> ReviewPull:
-    """One for a pull request: what was asked of an older head is not looked at any more.
-
-    While tasks are being done the rules look alone; a model looks when there is all to be seen.
-    """
-    policy = facts.policy
-    takes_part = feature is None or REVIEWER in feature.spec.execution
-    asks_model = policy.reviewer and takes_part and not draft
-    model = (policy.model_for(REVIEWER, "reviewing") or "") if asks_model else None
-    return ReviewPull(
-        key=f"review:{place.repo_id}:{place.number}",
-        feature_id=feature.id if feature else 0,
-        place=place,
-        head=head,
-        folder=feature.folder if feature else "",
-        draft=draft,
-        model=model,
-        answers=tuple(
-            (question.name, question.text, question.answer, question.source)
-            for question in facts.questions
-            if question.settled
-        ),
-        person=feature.started_by if feature else "",
-        most=policy.findings,
-    )
 
 
 def reviewed(event: Reviewed, facts: Facts) -> list[Action]:
     """The check always reports; a review is written where there is something new to be said."""
     feature = facts.feature
     actions: list[Action] = [_check(event)]
-    if event.news or event.asked or event.resolve:
+    fine = event.conclusion == "success"  # an App of its own takes back what it requested
+    if event.news or event.asked or event.resolve or fine:
         actions.append(_review(event))
     if feature is None or feature.state is FeatureState.GONE:
         return actions
     turn = Turn(facts, feature)
     count(turn, event.spending)
+    if feature.pull not in {0, event.place.number}:
+        return [*turn.actions(), *actions]  # another one of the same branch
     turn.record(
         "review",
         facts.policy.handles.get(REVIEWER, "@degaulle"),
@@ -89,8 +64,8 @@ def reviewed(event: Reviewed, facts: Facts) -> list[Action]:
         cost=logged(event.spending.cost),
     )
     blocked = event.conclusion == "failure"
-    turn.update(reviewed=event.head, blocked=blocked)
-    if feature.state is FeatureState.REVIEW and not blocked:
+    turn.update(blocked=blocked)
+    if feature.state is FeatureState.REVIEW and not blocked and not event.draft:
         for task in turn.tasks:
             if task.state is TaskState.REVIEW:
                 turn.put_task(replace(task, state=TaskState.DONE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from app.actions import CommitFiles, DropAgentWork, WriteDocuments
+from app.features.blobs import blob_sha
 from app.features.document import specification
 from app.features.model import FeatureState
 from app.features.plan import plan
@@ -25,16 +26,21 @@ def write_specification(turn: Turn) -> None:
         if feature.state is not FeatureState.DONE:
             stand(turn)
         return
-    if digest == feature.drafted and turn.facts.policy.writer:
+    if digest == feature.drafted and _is_written_elsewhere(turn):
         # It is being written, also if it was paused meanwhile: not paid for twice.
         turn.enter(FeatureState.WRITING)
         return
     revision = feature.spec_revision + 1
     turn.update(state=FeatureState.WRITING, spec_revision=revision, problem="", drafted=digest)
-    if turn.facts.policy.writer:
+    if _is_written_elsewhere(turn):
         _have_written(turn, drafts)
     else:
         commit(turn, drafts)
+
+
+def _is_written_elsewhere(turn: Turn) -> bool:
+    """By a model, or in the form of the repository's templates; else the drafts have to do."""
+    return turn.facts.policy.writer or bool(turn.feature.templates)
 
 
 def _drafts(turn: Turn) -> Files:
@@ -73,6 +79,10 @@ def _have_written(turn: Turn, drafts: Files) -> None:
             ),
             repo=feature.place.repo,
             person=feature.started_by,
+            place=feature.place,
+            base=feature.default_branch,
+            templates=feature.templates,
+            model=turn.facts.policy.writer,
         )
     )
 
@@ -96,5 +106,10 @@ def commit(turn: Turn, files: Files) -> None:
                 f"\n\nAgent: baron{decisions}"
             ),
             revision=feature.spec_revision,
+            ours=tuple((f"{feature.folder}/tasks.md", blob) for blob in feature.tasks_blobs),
         )
     )
+    text = dict(files).get("tasks.md")
+    if text is not None:
+        known = [blob for blob in feature.tasks_blobs if blob != blob_sha(text)]
+        turn.update(tasks_blobs=(*known[-50:], blob_sha(text)))

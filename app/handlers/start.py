@@ -15,6 +15,7 @@ from app.handlers.drawing import draw
 from app.handlers.facts import Facts, Permission
 from app.handlers.generating import generate
 from app.handlers.lifecycle import resume, unfreeze
+from app.handlers.planning import bind_anew
 from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
 from app.questions import dependencies
@@ -41,6 +42,7 @@ def labeled(event: Labeled, facts: Facts) -> list[Action]:
         if feature.type is not spec.type:
             turn.record("type", f"@{event.sender.login}", before=feature.type.value, to=spec.type)
             turn.update(type=spec.type)
+            bind_anew(turn)
         resume(turn, event.sender.login)
     elif feature.state in {FeatureState.NEW, FeatureState.STOPPED, FeatureState.FAILED}:
         _begin(turn, event, spec)
@@ -88,6 +90,7 @@ def _begin(turn: Turn, event: Labeled, spec: TypeSpec) -> None:
         problem="",
         stopped_because="",
         default_branch=issue.default_branch,
+        templates=turn.facts.templates,
     )
     turn.record(
         "started",

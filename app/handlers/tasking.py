@@ -9,17 +9,20 @@ from dataclasses import replace
 from app.actions import Action, LandTask
 from app.events import Pushed, PushedCommit, TaskLanded, TaskRan
 from app.features.dispatch import OVER, ExecutionTask, TaskState
-from app.features.model import FeatureState
+from app.features.model import Feature, FeatureState
 from app.handlers.dispatching import dispatch, offer
 from app.handlers.drawing import draw
 from app.handlers.escalating import BARON
 from app.handlers.facts import Facts
+from app.handlers.planning import list_tasks
 from app.handlers.spending import count, logged
 from app.handlers.turn import Turn
 
 LOST_AT_MOST = 2
 """How often a task is done again because its commit was gone."""
 _NAMED = re.compile(r"\bT\d{3,6}[a-z]?\b")
+_RUN = re.compile(r"^Run: ", re.MULTILINE)
+"""The mark of an agent's own commit."""
 
 
 def ran(event: TaskRan, facts: Facts) -> list[Action]:
@@ -125,44 +128,65 @@ def _conflict(turn: Turn, task: ExecutionTask, paths: Sequence[str]) -> None:
 
 
 def pushed(event: Pushed, facts: Facts) -> list[Action]:
-    """A person's push finishes the tasks that were given to them (specs/1, US5)."""
+    """A person's push finishes the tasks that were given to them (specs/1, US5).
+
+    Also while the feature rests or is written anew: nobody would tell them to push again. What is
+    pushed into tasks.md counts from then on.
+    """
     feature = facts.feature
     if feature is None or feature.branch != event.branch or event.sender.bot:
         return []
-    if feature.state not in {FeatureState.BUILDING, FeatureState.REVIEW}:
+    if not feature.approved_by or feature.state in {FeatureState.DONE, FeatureState.GONE}:
         return []
     turn = Turn(facts, feature)
-    done = _finished(turn.tasks, event)
-    if not done:
-        return []
-    paths = tuple(dict.fromkeys(path for one in event.commits for path in one.paths))
+    if facts.planned is not None and facts.planned.tasks is not None:
+        list_tasks(turn, facts.planned)
+    commits = [one for one in event.commits if one.fresh and not _RUN.search(one.message)]
+    work = [one for one in commits if not _is_about_documents(one, feature)]
+    paths = tuple(dict.fromkeys(path for one in work for path in one.paths))
     login = event.sender.login
-    for task in done:
+    for task in _finished(turn.tasks, work, login):
         over = replace(task, state=TaskState.DONE, person=login, commit=event.head, files=paths)
         turn.record_task("task.pushed", f"@{login}", over, commit=event.head, files=list(paths))
+    if not turn.actions():
+        return []
     dispatch(turn)
     draw(turn)
     return turn.actions()
 
 
-def _finished(tasks: Sequence[ExecutionTask], event: Pushed) -> list[ExecutionTask]:
+def _is_about_documents(commit: PushedCommit, feature: Feature) -> bool:
+    """It touches nothing but the feature's own documents, or nothing at all."""
+    inside = f"{feature.folder}/"
+    return all(path.startswith(inside) for path in commit.paths) and not _NAMED.search(
+        commit.message
+    )
+
+
+def _finished(
+    tasks: Sequence[ExecutionTask], commits: Sequence[PushedCommit], login: str
+) -> list[ExecutionTask]:
     """Those that the commits name; else those whose files they touch; else all that are theirs."""
-    login = event.sender.login.lower()
     open_ones = [
         task
         for task in tasks
         if task.for_people or task.state is TaskState.OFFERED
-        if task.state not in OVER and task.person.lower() in {"", login}
+        if task.state not in OVER and _is_for(task, login)
     ]
-    named = _names(event.commits)
-    if named:
+    if not commits:
+        return []
+    if named := _names(commits):
         return [task for task in open_ones if task.name in named]
     offered = [task for task in open_ones if task.state is TaskState.OFFERED]
-    touched = [task for task in offered if _touches(task, event.commits)]
-    if touched:
+    if touched := [task for task in offered if _touches(task, commits)]:
         return touched
-    theirs = [task for task in offered if task.person.lower() == login]
+    theirs = [task for task in offered if task.person.lower() == login.lower()]
     return theirs or (offered if len(offered) == 1 else [])
+
+
+def _is_for(task: ExecutionTask, login: str) -> bool:
+    """Nobody was named, or this person, or a team: whoever of it pushes has done it."""
+    return task.person.lower() in {"", login.lower()} or "/" in task.person
 
 
 def _names(commits: Sequence[PushedCommit]) -> frozenset[str]:

@@ -29,6 +29,11 @@ class Turn:
         self._load = dict(facts.load)
 
     @property
+    def next_seq(self) -> int:
+        """The number of the next log entry: a name that no other turn gives."""
+        return self._seq
+
+    @property
     def place(self) -> Place:
         return self.feature.place
 

@@ -81,7 +81,7 @@ def failed(event: EffectFailed, facts: Facts) -> list[Action]:
     turn.record("failed", BARON, what=event.what, reason=event.reason)
     if event.what == "comment":
         return turn.actions()  # to draw it again would fail again
-    if event.what == "pull":
+    if event.what == "pull" or (event.what == "work" and feature.state in SPECIFIED):
         turn.update(problem=event.reason)
         draw(turn)
         return turn.actions()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvicorn
 
-from app.playground.config import PlaygroundConfig
+from app.playground.config import GivenApp, PlaygroundConfig
 from app.playground.server import create_playground
 
 
@@ -27,9 +27,30 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--app-public-key-file", type=Path, help="PEM; without it any well-formed App JWT is taken"
     )
+    parser.add_argument(
+        "--app",
+        action="append",
+        default=[],
+        metavar="NAME=ID:PUBLIC_KEY_FILE",
+        type=_app,
+        help="one more App, which writes as NAME[bot]; may be given again",
+    )
     parser.add_argument("--note", default="", help="stands on top of every page")
     parser.add_argument("--no-sample", action="store_true", help="start empty")
     return parser
+
+
+def _app(text: str) -> tuple[str, str, Path]:
+    """(slug, number, file of the public key)."""
+    name, _, rest = text.partition("=")
+    number, _, file = rest.partition(":")
+    if not (name and number.isdigit() and file):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=ID:PUBLIC_KEY_FILE")
+    return name, number, Path(file)
+
+
+def _further(given: list[tuple[str, str, Path]]) -> tuple[GivenApp, ...]:
+    return tuple(GivenApp(number, slug, _read(file)) for slug, number, file in given)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -48,6 +69,7 @@ def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         secret, key = _read(args.webhook_secret_file), _read(args.app_public_key_file)
+        further = _further(args.app)
         listener = _listen(args.host, args.port)
     except OSError as error:
         print(f"playground: {error}", file=sys.stderr)
@@ -64,6 +86,7 @@ def main(argv: list[str] | None = None) -> int:
             app_public_key_pem=key,
             seed=not args.no_sample,
             note=args.note,
+            further=further,
         )
         _Server(config).run(sockets=[listener])
     return 0

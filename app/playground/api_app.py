@@ -12,7 +12,7 @@ from app.playground.calls import Call, api
 from app.playground.errors import ApiError, not_found
 from app.playground.responses import PERMISSIONS
 from app.playground.responses_people import stamp
-from app.playground.state import ROLES, Json
+from app.playground.state import ROLES, Installation, Json
 from app.playground.webhooks import Delivery
 
 
@@ -23,26 +23,32 @@ def _only_app(call: Call) -> None:
 
 async def get_app(call: Call) -> Response:
     _only_app(call)
-    return call.reply(call.show.app())
+    return call.reply(call.show.app(call.box.config.app(call.actor.app)))
 
 
 async def list_installations(call: Call) -> Response:
     _only_app(call)
-    return call.listed(list(call.box.world.installations.values()), call.show.installation)
+    every = call.box.world.installations.values()
+    return call.listed([i for i in every if i.app == call.actor.app], call.show.installation)
+
+
+def _own(call: Call) -> Installation:
+    """The installation of the path; another App's is hidden."""
+    found = call.box.world.installations.get(call.number("id"))
+    if found is None or found.app != call.actor.app:
+        raise not_found()
+    return found
 
 
 async def get_installation(call: Call) -> Response:
     _only_app(call)
-    found = call.box.world.installations.get(call.number("id"))
-    if found is None:
-        raise not_found()
-    return call.reply(call.show.installation(found))
+    return call.reply(call.show.installation(_own(call)))
 
 
 async def repo_installation(call: Call) -> Response:
     _only_app(call)
     repo = call.box.world.repo(call.part("owner"), call.part("repo"))
-    found = call.box.world.installation_of(repo.owner) if repo else None
+    found = call.box.world.installation_of(repo.owner, call.actor.app) if repo else None
     if found is None:
         raise not_found()
     return call.reply(call.show.installation(found))
@@ -50,10 +56,7 @@ async def repo_installation(call: Call) -> Response:
 
 async def create_token(call: Call) -> Response:
     _only_app(call)
-    number = call.number("id")
-    if number not in call.box.world.installations:
-        raise not_found()
-    secret, token = new_token(call.box, number)
+    secret, token = new_token(call.box, _own(call).id)
     data = {
         "token": secret,
         "expires_at": stamp(datetime.fromtimestamp(token.expires, UTC)),
@@ -84,6 +87,12 @@ async def installation_repositories(call: Call) -> Response:
 # webhook deliveries
 
 
+def _log(call: Call) -> list[Delivery]:
+    """What was delivered to the App that asks: webhooks go to the first alone."""
+    _only_app(call)
+    return call.box.hooks.log if call.actor.app == call.box.config.app_id else []
+
+
 def _item(delivery: Delivery) -> Json:
     return {
         "id": delivery.id,
@@ -109,11 +118,11 @@ async def hook_config(call: Call) -> Response:
 
 async def list_deliveries(call: Call) -> Response:
     """The newest first, those that have ended; `cursor` is the id to go on below."""
-    _only_app(call)
+    log = _log(call)
     cursor = call.query("cursor").removeprefix("v1_")
     size = call.query("per_page")
     count = min(int(size), 100) if size.isdigit() and int(size) else 30
-    ended = [d for d in reversed(call.box.hooks.log) if d.status != "pending"]
+    ended = [d for d in reversed(log) if d.status != "pending"]
     if cursor.isdigit():
         ended = [d for d in ended if d.id < int(cursor)]
     more = len(ended) > count
@@ -123,8 +132,8 @@ async def list_deliveries(call: Call) -> Response:
 
 
 def _delivery(call: Call) -> Delivery:
-    _only_app(call)
-    found = call.box.hooks.find(call.number("id"))
+    wanted = call.number("id")
+    found = next((delivery for delivery in _log(call) if delivery.id == wanted), None)
     if found is None:
         raise not_found()
     return found

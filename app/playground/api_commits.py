@@ -14,6 +14,9 @@ from app.playground.git_diff import ahead_behind, changed_files, commits_between
 from app.playground.responses_git import GitResponses
 from app.playground.state import Json
 
+FILES, MOST_FILES = 300, 3_000
+"""Files of a commit that GitHub gives unasked, and on all pages together."""
+
 
 async def list_commits(call: Call) -> Response:
     repo, git, show = repo_of(call)
@@ -25,7 +28,11 @@ async def list_commits(call: Call) -> Response:
 async def get_commit(call: Call) -> Response:
     repo, git, show = repo_of(call)
     info = await in_thread(git.commit, await resolve(repo, git, call.part("ref")))
-    return call.reply(await in_thread(_with_files, git, show, info))
+    data = await in_thread(_with_files, git, show, info)
+    if not call.query("per_page"):
+        return call.reply({**data, "files": data["files"][:FILES]})
+    files, headers = call.page_of(data["files"][:MOST_FILES])
+    return call.reply({**data, "files": files}, headers=headers)
 
 
 def _with_files(git: Git, show: GitResponses, info: CommitInfo) -> Json:

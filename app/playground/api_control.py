@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from app.playground.box import Box, in_thread
 from app.playground.protection import KINDS, RULES, required
-from app.playground.sample import first_commit
+from app.playground.sample import first_commit, install
 from app.playground.state import ROLES, Issue, Json, Repo, Role, User
 from app.playground.webhooks import Delivery
 
@@ -156,6 +156,17 @@ async def add_user(box: Box, data: Json) -> Json:
     return {"login": user.login, "id": user.id, "token": f"ghp_{user.login}"}
 
 
+async def install_app(box: Box, data: Json) -> Json:
+    """Install an App (`app`: its slug), or take it away (`installed`: false)."""
+    found = next((app for app in box.config.apps if app.slug == data["app"]), None)
+    if found is None:
+        raise ValueError(f"no App {data['app']}")
+    made = install(box, found.id)
+    if not data.get("installed", True):
+        del box.world.installations[made.id]
+    return {"id": made.id}
+
+
 async def require_checks(box: Box, data: Json) -> Json:
     """Which checks a branch requires; `kind` says where that is written: `rules` or `classic`."""
     repo = box.world.repo(*str(data["repo"]).split("/", 1))
@@ -227,6 +238,7 @@ ROUTES = [
     Route("/_playground/deliveries/{id:int}", _switch(redeliver, 202), methods=["POST"]),
     Route("/_playground/repos", _switch(add_repo), methods=["POST"]),
     Route("/_playground/users", _switch(add_user), methods=["POST"]),
+    Route("/_playground/apps", _switch(install_app), methods=["PUT"]),
     Route("/_playground/required-checks", _switch(require_checks), methods=["PUT"]),
     Route("/_playground/state", _switch(state)),
 ]

@@ -9,7 +9,7 @@ from app.playground.api_pulls import ONE, PULLS, pull_issue
 from app.playground.calls import Call, api
 from app.playground.deeds import Deeds
 from app.playground.deeds_pulls import check_lines, line_comment, review
-from app.playground.errors import invalid, not_found
+from app.playground.errors import ApiError, invalid, not_found
 from app.playground.responses_pulls import pull_of, review_comment_json, review_json
 from app.playground.state import Issue, Json, Repo, now, visible
 from app.playground.state_pulls import Review, ReviewComment
@@ -63,6 +63,9 @@ async def dismiss_review(call: Call) -> Response:
     found = _review(call, issue)
     if not data.get("message"):
         raise invalid("PullRequestReview", "message", "missing_field")
+    if found.state not in ("APPROVED", "CHANGES_REQUESTED"):
+        text = f"Can not dismiss a {found.state.lower()} pull request review"
+        raise ApiError(422, f"Unprocessable Entity: {text}", [{"message": text}])
     found.state = "DISMISSED"
     return call.reply(review_json(call.box, repo, issue, found))
 

@@ -28,10 +28,12 @@ class Actor:
     kind: str
     user: User | None = None
     installation: int | None = None
+    app: str = ""
+    """The App's number, if it is one."""
 
     @property
     def is_app(self) -> bool:
-        """Whether this is the App, as itself or in an installation."""
+        """Whether this is an App, as itself or in an installation."""
         return self.kind in ("app", "installation")
 
     @property
@@ -58,8 +60,12 @@ class Box:
 
     @property
     def bot(self) -> User:
-        """The App as a user."""
-        return self.world.users[f"{self.config.app_slug}[bot]"]
+        """The first App as a user."""
+        return self.bot_of(self.config.app_id)
+
+    def bot_of(self, app_id: str) -> User:
+        """An App as a user."""
+        return self.world.users[(self.config.app(app_id) or self.config.apps[0]).bot]
 
     async def start(self) -> None:
         """Fill in the sample once; later calls wait for the first and do nothing."""
@@ -103,7 +109,7 @@ class Box:
     def role(self, actor: Actor, repo: Repo) -> str:
         """The role an actor has in a repository."""
         if actor.kind == "installation":
-            found = self.world.installation_of(repo.owner)
+            found = self.world.installation_of(repo.owner, actor.app)
             return "write" if found and found.id == actor.installation else "none"
         if actor.user is None:
             return "none" if repo.private else "read"

@@ -160,6 +160,10 @@ class PlaygroundClient:
         """Make a user with a role in all repositories (`repo=`: in one; `role_name=`: custom)."""
         self.control("POST", "users", {"login": login, "role": role, **more})
 
+    def install(self, app: str, *, installed: bool = True) -> None:
+        """Put an App, named by its slug, on the organisation, or take it away."""
+        self.control("PUT", "apps", {"app": app, "installed": installed})
+
     def require_checks(
         self, repo: str, branch: str, names: Sequence[str], kind: str = "rules"
     ) -> None:

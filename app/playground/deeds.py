@@ -36,7 +36,7 @@ class Deeds:
     def tell(self, event: str, action: str | None, **more: Any) -> None:
         """Send a webhook about this repository."""
         world, show = self.box.world, self.box.show
-        installation = world.installation_of(self.repo.owner)
+        installation = world.installation_of(self.repo.owner, self.box.config.app_id)
         if installation is None:
             return
         payload: Json = {"action": action} if action else {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from app.playground.box import in_thread
 from app.playground.deeds import Deeds
 from app.playground.errors import ApiError, invalid
@@ -18,6 +20,7 @@ from app.playground.responses_pulls import (
 from app.playground.state import Issue, Json, now
 from app.playground.state_pulls import Pull, Review, ReviewComment
 
+_CLOSES = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d{1,9})\b", re.I)
 REVIEWS = {
     "APPROVE": ("APPROVED", "approved"),
     "REQUEST_CHANGES": ("CHANGES_REQUESTED", "changes_requested"),
@@ -195,4 +198,14 @@ async def merge(doer: Deeds, issue: Issue, data: Json) -> str:
     pull.merged, pull.merged_by, pull.merge_sha = now(), doer.who, sha
     await moved(box, doer.actor, repo, name, base, sha)
     doer.set_state(issue, "closed")
+    if pull.base == repo.default_branch:
+        _close_what_it_names(doer, issue)
     return sha
+
+
+def _close_what_it_names(doer: Deeds, issue: Issue) -> None:
+    """`Closes #3` in the text of a pull request closes that issue with the merge."""
+    for number in dict.fromkeys(int(found) for found in _CLOSES.findall(issue.body)):
+        named = doer.repo.issues.get(number)
+        if named is not None and named.pull is None and named.state == "open":
+            doer.set_state(named, "closed")

@@ -15,10 +15,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.playground.state import Json, hide_seconds
 
-KINDS = ("reset", "timeout", "500", "502", "403-secondary", "404", "404-for-a-while", "slow")
+KINDS = ("reset", "timeout", "500", "502", "403", "403-secondary", "404", "404-for-a-while", "slow")
 API = "/api/v3"
 GRAPHQL = ("/api/graphql", "/graphql")
 """Besides `/api/v3/graphql`: where Enterprise and github.com have it."""
+_MAY_NOT = "Resource not accessible by integration"
 _SECONDARY = (
     "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 )
@@ -195,6 +196,8 @@ class _Exchange:
             case "timeout":
                 await asyncio.sleep(fault.seconds or 60)
                 await self._drop()
+            case "403":
+                await self._answer(403, {"message": _MAY_NOT}, [])
             case "403-secondary":
                 headers = [(b"retry-after", str(round(fault.seconds) or 60).encode())]
                 await self._answer(403, {"message": _SECONDARY}, headers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from app.playground.config import GivenApp
 from app.playground.responses_people import People, node, stamp
 from app.playground.state import (
     Comment,
@@ -175,7 +176,7 @@ class Responses(People):
             "updated_at": stamp(issue.updated),
             "author_association": self.association(repo, issue.user),
             "reactions": self.rollup(url, issue.reactions),
-            "performed_via_github_app": self.app() if issue.via_app else None,
+            "performed_via_github_app": self._through(issue),
         }
         if issue.pull:
             pull = f"{root}/pulls/{issue.number}"
@@ -206,20 +207,24 @@ class Responses(People):
             "updated_at": stamp(comment.updated),
             "author_association": self.association(repo, comment.user),
             "reactions": self.rollup(url, comment.reactions),
-            "performed_via_github_app": self.app() if comment.via_app else None,
+            "performed_via_github_app": self._through(comment),
         }
 
-    # the App
+    # the Apps
 
-    def app(self) -> Json:
-        """The App."""
-        slug, first = self._config.app_slug, next(iter(self._world.orgs), None)
-        bot = self._world.users[f"{slug}[bot]"]
+    def _through(self, written: Issue | Comment) -> Json | None:
+        """`performed_via_github_app`."""
+        return self.app(self._config.app_of_bot(written.user.login)) if written.via_app else None
+
+    def app(self, given: GivenApp | None = None) -> Json:
+        """An App; the first unless another is given."""
+        given, first = given or self._config.apps[0], next(iter(self._world.orgs), None)
+        slug, bot = given.slug, self._world.users[given.bot]
         return {
-            "id": int(self._config.app_id),
+            "id": int(given.id),
             "slug": slug,
-            "node_id": node("A", self._config.app_id),
-            "client_id": f"Iv1.playground{self._config.app_id}",
+            "node_id": node("A", given.id),
+            "client_id": f"Iv1.playground{given.id}",
             "owner": self.owner(first) if first else self.user(bot),
             "name": slug,
             "description": "The App of the playground",
@@ -232,9 +237,10 @@ class Responses(People):
         }
 
     def installation(self, installation: Installation) -> Json:
-        """The App on an account."""
+        """An App on an account."""
         api = f"{self.api}/app/installations/{installation.id}"
         account = self.owner(installation.account)
+        given = self._config.app(installation.app) or self._config.apps[0]
         return {
             "id": installation.id,
             "node_id": node("I", installation.id),
@@ -243,8 +249,8 @@ class Responses(People):
             "access_tokens_url": f"{api}/access_tokens",
             "repositories_url": f"{self.api}/installation/repositories",
             "html_url": f"{self.web}/organizations/{installation.account}/settings/installations",
-            "app_id": int(self._config.app_id),
-            "app_slug": self._config.app_slug,
+            "app_id": int(given.id),
+            "app_slug": given.slug,
             "target_id": account["id"],
             "target_type": account["type"],
             "permissions": PERMISSIONS,

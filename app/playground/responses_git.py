@@ -10,6 +10,8 @@ from app.playground.git_diff import Changed
 from app.playground.responses_people import node, stamp
 from app.playground.state import Json, Repo
 
+_INLINE = 1 << 20
+"""Bytes of a file above which GitHub gives its content as a blob only."""
 _UNSIGNED = {
     "verified": False,
     "reason": "unsigned",
@@ -151,8 +153,9 @@ class GitResponses:
             "_links": {"self": url, "git": git_url, "html": html},
         }
         if content is not None:
-            data["content"] = base64.encodebytes(content).decode()
-            data["encoding"] = "base64"
+            small = len(content) <= _INLINE
+            data["content"] = base64.encodebytes(content).decode() if small else ""
+            data["encoding"] = "base64" if small else "none"
         return data
 
     def changed(self, file: Changed, head: str) -> Json:

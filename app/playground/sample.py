@@ -33,10 +33,10 @@ LABELS = {
 
 
 def fill(box: Box) -> None:
-    """Make the App's bot, and the sample if it is wanted. Blocking."""
+    """Make the Apps' bots, and the sample if it is wanted. Blocking."""
     world = box.world
-    bot = f"{box.config.app_slug}[bot]"
-    world.users[bot] = User(world.new_id(), bot, box.config.app_slug, "Bot")
+    for app in box.config.apps:
+        world.users[app.bot] = User(world.new_id(), app.bot, app.slug, "Bot")
     if not box.config.seed:
         return
     _people(box)
@@ -51,6 +51,14 @@ def fill(box: Box) -> None:
         repo.next_number += 1
 
 
+def install(box: Box, app_id: str) -> Installation:
+    """Put an App on the organisation; one that is there stays."""
+    world = box.world
+    found = world.installation_of(ORG, app_id) or Installation(world.new_id(), ORG, app_id)
+    world.installations[found.id] = found
+    return found
+
+
 def _people(box: Box) -> None:
     world = box.world
     for login, (name, _) in PEOPLE.items():
@@ -60,8 +68,8 @@ def _people(box: Box) -> None:
         world.new_id(), "storefront-team", "Storefront team", "Owns the shop", ["ada", "mara"]
     )
     world.orgs[ORG] = org
-    installation = Installation(world.new_id(), ORG)
-    world.installations[installation.id] = installation
+    for app in box.config.apps:
+        install(box, app.id)
 
 
 def _repository(box: Box, folder: Traversable) -> Repo:

@@ -45,7 +45,7 @@ def visible(things: Iterable[H]) -> list[H]:
 
 @dataclass
 class User:
-    """A person, or the App's bot (`kind` is `Bot`)."""
+    """A person, or an App's bot (`kind` is `Bot`)."""
 
     id: int
     login: str
@@ -195,10 +195,12 @@ class Org:
 
 @dataclass
 class Installation:
-    """The App, installed on one account with all its repositories."""
+    """An App, installed on one account with all its repositories."""
 
     id: int
     account: str
+    app: str
+    """The App's number."""
     created: datetime = field(default_factory=now)
 
 
@@ -234,6 +236,7 @@ class World:
         """A user by login in any case."""
         return self.users.get(login.lower())
 
-    def installation_of(self, owner: str) -> Installation | None:
-        """The App's installation on an account."""
-        return next((i for i in self.installations.values() if i.account == owner), None)
+    def installation_of(self, owner: str, app: str) -> Installation | None:
+        """An App's installation on an account."""
+        found = (i for i in self.installations.values() if (i.account, i.app) == (owner, app))
+        return next(found, None)

@@ -1,22 +1,25 @@
 """The third wall: what a pull request changes, held against who says to have changed it.
 
 Agents sign their commits with a trailer, `Agent: dede`. Each path that such a commit touches must
-lie in that agent's scope, as the base branch has it (specs/1, US5). Pure.
+lie in that agent's scope, as the base branch has it, and so must the place that a symbolic link
+leads to (specs/1, US5). Pure.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from app.scopes.rules import Flaw
+from app.scopes.links import leads_to, shown
+from app.scopes.rules import Flaw, read
 from app.scopes.scopes import DEFAULT, Scopes, Verdict, check, is_guarded, parse
 
 SCOPE_FILE = ".github/AGENT_SCOPES"
 DRIVER = "baron"
 """Writes the documents of a feature, and nothing else."""
 _TRAILER = re.compile(r"^Agent:[ \t]*@?([A-Za-z0-9][A-Za-z0-9_-]{0,59})[ \t]*$", re.MULTILINE)
+_SUBMODULE = "a submodule brings code of others; a person has to add it"
 _DOCUMENTS = re.compile(r"specs/[0-9]{3,}-[a-z0-9-]{1,120}/[^/]+\.md")
 
 
@@ -50,6 +53,10 @@ class Pull:
     """CODEOWNERS of the base branch; None if it has none."""
     emails: Mapping[str, str] = field(default_factory=dict)
     """Address in commits → login, as far as GitHub told."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Path → what the link there says: the changed ones, and those on the way of these."""
+    submodules: tuple[str, ...] = ()
+    """Paths at which it has a submodule, new or changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,10 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Trespass:
-    """A path outside its agent's scope; `line` is that of the rule, None where none matches."""
+    """A path outside its agent's scope; `line` is that of the rule, None where none matches.
+
+    Of a link that leads out of scope, `owners` and `line` are those of where it leads.
+    """
 
     path: str
     agent: str
@@ -101,14 +111,17 @@ def judge(pull: Pull, allowed: Collection[str] = ()) -> Judged:
     """Every path, by whoever touched it, but for those that an owner `allowed`.
 
     People are bound only where the repository asks for it; a path that neither an agent signed nor
-    a person wrote is nobody's.
+    a person wrote is nobody's. Who that person is GitHub takes from the e-mail address in the
+    commit, which whoever pushes chooses: it stops agents that sign, not one that poses as a person.
     """
     scopes = parse(DEFAULT if pull.scopes is None else pull.scopes)
     if scopes.flaws:
         return Judged(flaws=scopes.flaws)
     by = _writers(pull)
     paths = [path for path in dict.fromkeys(pull.paths) if path not in allowed]
-    return Judged(tuple(one for path in paths for one in _judge(path, by, scopes, pull.members)))
+    hands = ((path, hand) for path in paths for hand in by.get(path, (_Writer(),)))
+    found = (_judge(path, hand, scopes, pull) for path, hand in hands)
+    return Judged(tuple(one for one in found if one is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +140,39 @@ def _writers(pull: Pull) -> Mapping[str, tuple[_Writer, ...]]:
     return {path: tuple(hands) for path, hands in by.items()}
 
 
-def _judge(
-    path: str,
-    by: Mapping[str, tuple[_Writer, ...]],
-    scopes: Scopes,
-    members: Mapping[str, tuple[str, ...]] | None,
-) -> Iterator[Trespass]:
-    for hand in by.get(path, (_Writer(),)):
-        verdict = scopes.owners(path)
-        why = _of_person(hand.person, verdict, members) if hand.person else _of_agent(
-            hand.agent, path, scopes
-        )  # fmt: skip
-        if why:
-            yield Trespass(path, hand.agent or hand.person, verdict.owners, verdict.line, why)
+def _judge(path: str, hand: _Writer, scopes: Scopes, pull: Pull) -> Trespass | None:
+    if hand.person and pull.members is None:
+        return None
+    if hand.agent and (path in pull.submodules or _names_submodules(path)):
+        return Trespass(path, hand.agent, (), None, _SUBMODULE)
+    if why := _objection(path, hand, scopes, pull):
+        return _trespass(path, path, hand, scopes, why)
+    if (target := pull.links.get(path)) is None:
+        return None
+    who = f"@{hand.agent}" if hand.agent else hand.person
+    place = leads_to(path, target, pull.links)
+    if place is None:
+        why = f"it links to {shown(target)}, outside of the repository"
+        return Trespass(path, hand.agent or hand.person, (), None, why)
+    if _objection(place, hand, scopes, pull):
+        why = f"it links to {shown(place) or 'the whole repository'}, where {who} may not write"
+        return _trespass(path, place, hand, scopes, why)
+    return None
+
+
+def _trespass(path: str, place: str, hand: _Writer, scopes: Scopes, why: str) -> Trespass:
+    verdict = scopes.owners(place)
+    return Trespass(path, hand.agent or hand.person, verdict.owners, verdict.line, why)
+
+
+def _names_submodules(path: str) -> bool:
+    return path.rpartition("/")[2].casefold() == ".gitmodules"
+
+
+def _objection(path: str, hand: _Writer, scopes: Scopes, pull: Pull) -> str:
+    if hand.person:
+        return _of_person(hand.person, scopes.owners(path), pull.members)
+    return _of_agent(hand.agent, path, scopes)
 
 
 def _of_agent(agent: str, path: str, scopes: Scopes) -> str:
@@ -163,7 +196,11 @@ def _of_person(login: str, verdict: Verdict, members: Mapping[str, tuple[str, ..
 
 
 def owners_of(pull: Pull, path: str) -> tuple[str, ...]:
-    """Who may allow a change there, by CODEOWNERS; empty for whoever maintains the repository."""
+    """Who may allow a change there, by CODEOWNERS; empty for whoever maintains the repository.
+
+    A line that cannot be read is left out, as GitHub does.
+    """
     if pull.owners is None:
         return ()
-    return tuple(owner for owner in parse(pull.owners).owners(path).owners if owner[:1] == "@")
+    rules, _ = read(pull.owners)
+    return tuple(owner for owner in Scopes(rules).owners(path).owners if owner[:1] == "@")

@@ -44,6 +44,8 @@ _CLAIM = text(
         SELECT id FROM outbox AS o
          WHERE state = 'new' AND due_at <= now() AND lane = :lane
            AND (lease_until IS NULL OR lease_until < now())
+           AND NOT (kind = 'RunTask' AND EXISTS (
+               SELECT 1 FROM features AS f WHERE f.id = o.feature_id AND f.state = 'stopped'))
          ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING id, key, lane, kind, payload, feature_id, wanted, doubtful, looks, attempts, fence,
               result

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from app.scopes.pulls import Allowance, Judged, Trespass
-from app.texts.safe import cell, harmless, one_line, visible
+from app.texts.safe import cell, code, harmless, one_line, visible
+
+LIMIT = 60_000
+"""Characters of a summary; GitHub takes 65,535."""
 
 
 class WrongLike(Protocol):
@@ -73,10 +76,10 @@ def scope_summary(judged: Judged, *, own: bool, allowed: Sequence[Allowance] = (
         return "\n".join([*lines, "", "Correct these lines on the base branch."])
     lines += _allowances(allowed)
     if not judged.trespasses:
-        return "\n".join(lines).rstrip()
+        return _bounded([*lines, "All else is in scope."]) if allowed else "\n".join(lines).rstrip()
     lines += ["| Path | Agent | Whose it is | Rule |", "|---|---|---|---|"]
     lines += [
-        f"| {_code(one.path)} | {_agent(one.agent)} | {_owners(one.owners)} | {_rule(one.line)} |"
+        f"| {code(one.path)} | {_agent(one.agent)} | {_owners(one.owners)} | {_rule(one.line)} |"
         for one in judged.trespasses[:200]
     ]
     more = len(judged.trespasses) - 200
@@ -87,14 +90,27 @@ def scope_summary(judged: Judged, *, own: bool, allowed: Sequence[Allowance] = (
         " CODEOWNERS, else whoever may maintain here) lets this commit change it with"
         " `/allow path reason`.",
     ]
-    return "\n".join(lines)
+    return _bounded(lines)
+
+
+def _bounded(lines: list[str]) -> str:
+    """GitHub refuses a longer one, and a check that never reports would block for ever."""
+    kept: list[str] = []
+    left = LIMIT - len(lines[-1]) - 100
+    for line in lines[:-1]:
+        left -= len(line) + 1
+        if left < 0:
+            kept += ["", "… and more; the annotations name them."]
+            break
+        kept.append(line)
+    return "\n".join([*kept, "", lines[-1]])
 
 
 def _allowances(allowed: Sequence[Allowance]) -> list[str]:
     if not allowed:
         return []
     rows = [
-        f"| {_code(one.path)} | {cell(one.by)} | {cell(harmless(one.reason, 300))} | {one.until} |"
+        f"| {code(one.path)} | {cell(one.by)} | {cell(harmless(one.reason, 300))} | {one.until} |"
         for one in allowed[:100]
     ]
     return ["Allowed for this commit:", "", "| Path | By | Why | Until |", "|---|---|---|---|",
@@ -115,25 +131,21 @@ def trespass(one: Trespass, may_allow: Sequence[str] = ()) -> str:
 def allowed(one: Allowance, head: str) -> str:
     """The answer to `/allow`."""
     return (
-        f"👍 {_code(one.path)} may be changed by commit `{head[:10]}`, until {one.until}."
+        f"👍 {code(one.path)} may be changed by commit `{head[:10]}`, until {one.until}."
         " A new push asks again."
     )
 
 
 def not_yours(path: str, owners: Sequence[str]) -> str:
     who = ", ".join(owner.lstrip("@") for owner in owners) or "people who may maintain here"
-    return f"that is for an owner of {_code(path)}: {who}."
+    return f"that is for an owner of {code(path)}: {who}."
 
 
 def not_outside(path: str, outside: Sequence[str]) -> str:
     if not outside:
-        return f"{_code(path)} needs no leave: nothing here is out of scope."
-    named = ", ".join(_code(one) for one in outside[:8])
-    return f"{_code(path)} is not what is out of scope here; that is {named}."
-
-
-def _code(path: str) -> str:
-    return f"`{one_line(visible(path), 200).replace('`', chr(39)).replace('|', chr(0x2502))}`"
+        return f"{code(path)} needs no leave: nothing here is out of scope."
+    named = ", ".join(code(one) for one in outside[:8])
+    return f"{code(path)} is not what is out of scope here; that is {named}."
 
 
 def _agent(name: str) -> str:
@@ -141,7 +153,7 @@ def _agent(name: str) -> str:
 
 
 def _owners(owners: Sequence[str]) -> str:
-    return " ".join(_code(owner) for owner in owners) or "nobody"
+    return " ".join(code(owner) for owner in owners) or "nobody"
 
 
 def _rule(line: int | None) -> str:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.features.dispatch import ExecutionTask, TaskState
+from app.features.dispatch import ExecutionTask, TaskState, still_listed
 from app.features.model import Feature, Question
 from app.texts.marker import marker
 from app.texts.question import LIMIT, cost_line
-from app.texts.safe import cell, harmless, one_line, visible
-from app.texts.tasks import doer, listed_tasks, stopped_lines
+from app.texts.safe import cell, harmless, one_line, powerless, visible
+from app.texts.tasks import doer, stopped_lines
 
 
 def pull_title(feature: Feature) -> str:
-    """The issue's title; one line."""
-    return one_line(visible(feature.title), 200) or feature.branch
+    """The issue's title, one line, without power in the commit that GitHub makes of it."""
+    return one_line(powerless(visible(feature.title)), 200) or feature.branch
 
 
 def pull_body(
@@ -31,7 +31,7 @@ def pull_body(
         "",
         "## Tasks",
         "",
-        *(_task(task) for task in listed_tasks(tasks)[:200]),
+        *(_task(task) for task in still_listed(tasks)[:200]),
         "",
         *_decisions(feature, questions),
         *stopped_lines(tasks),
@@ -52,8 +52,7 @@ def _file(feature: Feature, name: str) -> str:
 def _task(task: ExecutionTask) -> str:
     box = "x" if task.state is TaskState.DONE else " "
     text = harmless(one_line(task.text, 200), 260)
-    rests = f" ({', '.join(task.decisions)})" if task.decisions else ""
-    return f"- [{box}] {task.name} {text}{rests} — {doer(task)}"
+    return f"- [{box}] {task.name} {text} — {doer(task)}"
 
 
 def _decisions(feature: Feature, questions: Sequence[Question]) -> list[str]:

@@ -207,3 +207,25 @@ def _link(link: str, hosts: Collection[str]) -> str:
         return f"[{text}]({url})"
     shown = _prose(url, ())
     return f"{text} ({shown})" if text.strip() and text != shown else shown
+
+
+_POWERS = (
+    (re.compile(r"#(?=\d)"), "# "),
+    (re.compile(r"\bGH-(?=\d)", re.IGNORECASE), "GH "),
+    (re.compile(r"://"), ": "),
+    (re.compile(r"\[(?=[^\]]*\b(?:ci|actions)\b)", re.IGNORECASE), "("),
+    (re.compile(r"@(?=\w)"), ""),
+)
+
+
+def powerless(text: str) -> str:
+    """Text for a commit or a title: it closes no issue, names nobody, and skips no run."""
+    for pattern, instead in _POWERS:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def code(text: str) -> str:
+    """A path or a name as code: no sign in it ends that, or a cell of a table."""
+    plain = one_line(visible(text), 200).replace("`", "'").replace("|", "│")
+    return f"`{plain or ' '}`"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from app.features.dispatch import ExecutionTask, TaskState, waiting_for
+from app.features.dispatch import ExecutionTask, TaskState, still_listed, stuck, waiting_for
 from app.features.model import Feature, FeatureState
-from app.texts.marker import marker
-from app.texts.question import LIMIT, cost_line
-from app.texts.safe import cell, harmless, one_line
+from app.texts.question import cost_line
+from app.texts.safe import cell, code, harmless, one_line
 
 ICONS = {
     TaskState.WAITING: "⚪",
@@ -25,14 +24,9 @@ SHOWN = 60
 """Rows of a table; the rest stands in tasks.md."""
 
 
-def listed_tasks(tasks: Sequence[ExecutionTask]) -> list[ExecutionTask]:
-    """Those that still stand in tasks.md."""
-    return [task for task in tasks if task.state is not TaskState.GONE]
-
-
 def task_list(feature: Feature, tasks: Sequence[ExecutionTask]) -> list[str]:
     """The tasks with boxes, who does each, and where it stands; folded once all is done."""
-    shown = listed_tasks(tasks)
+    shown = still_listed(tasks)
     if not shown or feature.state is FeatureState.DONE:
         return []
     done = sum(task.state is TaskState.DONE for task in shown)
@@ -119,7 +113,7 @@ def _unread(feature: Feature) -> list[str]:
 def stopped_lines(tasks: Sequence[ExecutionTask]) -> list[str]:
     """What agents tried outside their scope, folded."""
     rows = [
-        f"- {task.name} ({task.agent}): `{cell(one.path, 200)}` {harmless(one.reason, 200)}"
+        f"- {task.name} ({task.agent}): {code(one.path)} {harmless(one.reason, 200)}"
         for task in tasks
         for one in task.stopped[:20]
     ]
@@ -140,7 +134,7 @@ def tasks_reply(
     feature: Feature, tasks: Sequence[ExecutionTask], executors: Collection[str]
 ) -> str:
     """The answer to `/tasks`: a table of what would be done, by whom, and why that one."""
-    shown = listed_tasks(tasks)
+    shown = still_listed(tasks)
     if not shown:
         return nothing_to_do(feature)
     rows = [
@@ -163,51 +157,6 @@ def _why(task: ExecutionTask, executors: Collection[str]) -> str:
     return why
 
 
-def offers_comment(feature: Feature, tasks: Sequence[ExecutionTask], *, key: str) -> str:
-    """One comment for all tasks that wait for anybody; whoever started it is asked."""
-    waiting = [task for task in tasks if task.state is TaskState.OFFERED and not task.person]
-    first = marker("reply", key, feature=str(feature.place))
-    if not waiting:
-        return f"{first}\n✅ No task waits for people any more."
-    who = feature.approved_by if feature.approved_by not in {"", "auto"} else feature.started_by
-    lines = [first, f"@{who}, people are to do this, on branch `{feature.branch}`:", ""]
-    for task in waiting[:30]:
-        lines += _offered(task)
-    lines += _how_to_finish(feature, waiting[0])
-    return "\n".join(lines)[:LIMIT]
-
-
-def offer_comment(feature: Feature, task: ExecutionTask, *, key: str) -> str:
-    """The comment in which a person is given one task."""
-    first = marker("reply", key, feature=str(feature.place))
-    if task.state is not TaskState.OFFERED:
-        after = "is done" if task.state is TaskState.DONE else "waits for you no more"
-        return f"{first}\n✅ {task.name} {after}."
-    head = f"@{task.person}, {task.name} is yours, on branch `{feature.branch}`:"
-    return "\n".join([first, head, "", *_offered(task), *_how_to_finish(feature, task)])[:LIMIT]
-
-
-def _offered(task: ExecutionTask) -> list[str]:
-    lines = [f"**{task.name}** · {harmless(one_line(task.text, 400), 500)}", ""]
-    if task.problem:
-        lines += [f"Why a person: {_problem(task)}.", ""]
-    if task.paths:
-        lines += ["Scope: " + ", ".join(f"`{cell(path, 200)}`" for path in task.paths[:10]), ""]
-    if task.details.strip():
-        body = harmless(task.details, 3000)
-        lines += ["<details><summary>Details and acceptance criteria</summary>", "", body, "",
-                  "</details>", ""]  # fmt: skip
-    return lines
-
-
-def _how_to_finish(feature: Feature, task: ExecutionTask) -> list[str]:
-    return [
-        f"Acceptance criteria are in `{feature.folder}/spec.md`. A push to the branch ends a task;"
-        f" name it in the commit (`Task: {task.name}`) if there are several."
-        f" `/stop {task.name}` goes on without it."
-    ]
-
-
 def missing(feature: Feature, name: str) -> str:
     return (
         f"there is no `{feature.folder}/{name}` on branch `{feature.branch}`. Push it there, or"
@@ -224,6 +173,8 @@ def not_written(names: Sequence[str]) -> str:
 def under_way(feature: Feature) -> str:
     if feature.state is FeatureState.DONE:
         return "the pull request was merged. `/correct` an answer to go on from there."
+    if feature.state is FeatureState.FAILED:
+        return "something failed before; the status comment says what, and how to go on."
     if feature.approved_by and feature.state in {FeatureState.BUILDING, FeatureState.REVIEW}:
         return "the tasks are being done already; the status comment shows them."
     return "the documents are being written anew; say it again when they stand."
@@ -235,7 +186,7 @@ def nothing_to_do(feature: Feature) -> str:
 
 
 def no_such_task(name: str, tasks: Sequence[ExecutionTask]) -> str:
-    shown = listed_tasks(tasks)
+    shown = still_listed(tasks)
     if not shown:
         return f"there is no task {one_line(name, 20)} here."
     names = ", ".join(task.name for task in shown[:20]) + (" …" if len(shown) > 20 else "")
@@ -259,10 +210,15 @@ def cost_of(task: ExecutionTask) -> str:
 
 def building_next(feature: Feature, tasks: Sequence[ExecutionTask]) -> str:
     """What comes next while tasks are being done."""
-    shown = listed_tasks(tasks)
+    shown = still_listed(tasks)
     offered = [task.name for task in shown if task.state is TaskState.OFFERED]
     failed = [task.name for task in shown if task.state is TaskState.FAILED]
     said = []
+    if waiting := stuck(shown):
+        said.append(
+            f"{', '.join(waiting[:8])} wait for each other: correct `{feature.folder}/tasks.md` on"
+            f" the branch, or `/stop {waiting[0]}`"
+        )
     if offered:
         said.append(f"{', '.join(offered[:8])} wait for people")
     if failed:

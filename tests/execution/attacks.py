@@ -47,7 +47,7 @@ class Attack:
     why: str
     """Part of the reason that is told for at least one of them."""
     listed: frozenset[str] = frozenset()
-    """Paths for which a check run has to fail; empty if names of files do not show it."""
+    """Paths for which a check run has to fail; empty if a commit does not show it."""
 
 
 def _attack(script: str, dropped: str, why: str, listed: str | None = None) -> Attack:
@@ -98,19 +98,18 @@ ATTACKS: Mapping[str, Attack] = {
     "hard-link-only": _attack(
         "ln k8s/deploy.yaml src/x.yaml", "src/x.yaml", "is a hard link", ""
     ),
-    "link-to-a-file": _attack("ln -s ../k8s/deploy.yaml src/way", "src/way", GUSTAVES, ""),
-    "link-to-a-folder": _attack("ln -s ../k8s src/way", "src/way", "links to k8s", ""),
-    "link-to-git": _attack("ln -s ../.git src/way", "src/way", GUARDED, ""),
-    "link-outside": _attack("ln -s ../../../../.. src/way", "src/way", OUTSIDE, ""),
-    "link-absolute": _attack("ln -s /etc/passwd src/way", "src/way", OUTSIDE, ""),
+    "link-to-a-file": _attack("ln -s ../k8s/deploy.yaml src/way", "src/way", GUSTAVES),
+    "link-to-a-folder": _attack("ln -s ../k8s src/way", "src/way", "links to k8s"),
+    "link-to-git": _attack("ln -s ../.git src/way", "src/way", GUARDED),
+    "link-outside": _attack("ln -s ../../../../.. src/way", "src/way", OUTSIDE),
+    "link-absolute": _attack("ln -s /etc/passwd src/way", "src/way", OUTSIDE),
     "link-in-place-of-a-file": _attack(
-        "ln -sf ../k8s/deploy.yaml src/app.py", "src/app.py", GUSTAVES, ""
+        "ln -sf ../k8s/deploy.yaml src/app.py", "src/app.py", GUSTAVES
     ),
     "written-through-its-link": _attack(
         "ln -s ../k8s src/way && echo evil > src/way/evil.yaml",
         "src/way k8s/evil.yaml",
         GUSTAVES,
-        "k8s/evil.yaml",
     ),
     "written-through-a-link-of-the-repository": _attack(
         "echo evil >> src/old", "k8s/service.yaml", GUSTAVES

@@ -364,3 +364,84 @@ async def test_a_file_too_large_for_github(remote: Remote, tmp_path: Path) -> No
 
     judged = await _judged(remote, tmp_path, work)
     assert "100 MB" in judged.dropped[0].reason
+
+
+# Git's own index of the worktree, which only a sandbox keeps from programs
+
+
+def _index(one: Worktree, *args: str) -> None:
+    git(one.path, f"--git-dir={one.place.git_dir}", f"--work-tree={one.path}", *args)
+
+
+def _spoil(one: Worktree) -> None:
+    (one.place.git_dir / "index").write_bytes(b"no index")
+    (one.place.git_dir / "index.lock").write_bytes(b"")
+
+
+def _pipe(one: Worktree) -> None:
+    (one.place.git_dir / "index").unlink()
+    os.mkfifo(one.place.git_dir / "index")
+
+
+def _added(one: Worktree) -> None:
+    (one.path / "k8s/new.yaml").write_text("new\n")
+    _index(one, "add", "k8s/new.yaml")
+    (one.path / "k8s/new.yaml").unlink()
+
+
+HIDING: dict[str, Callable[[Worktree], None]] = {
+    "assumed": lambda one: _index(one, "update-index", "--assume-unchanged", "k8s/deploy.yaml"),
+    "skipped": lambda one: _index(one, "update-index", "--skip-worktree", "k8s/deploy.yaml"),
+    "taken-out": lambda one: _index(one, "rm", "--cached", "--quiet", "k8s/deploy.yaml"),
+    "put-in": _added,
+    "gone": lambda one: (one.place.git_dir / "index").unlink(),
+    "spoilt": _spoil,
+    "a-pipe": _pipe,
+}
+
+
+@pytest.mark.parametrize("name", HIDING)
+@finished
+async def test_a_file_is_not_hidden_by_gits_own_index(
+    remote: Remote, tmp_path: Path, name: str
+) -> None:
+    async with _leased(remote, tmp_path) as (_, one):
+        HIDING[name](one)
+        _write(one.path, "k8s/deploy.yaml", "replicas: 99\n")
+        found = await changes(one)
+        assert [(change.path, change.kind) for change in found] == [
+            ("k8s/deploy.yaml", Kind.MODIFIED)
+        ]
+        await drop(one, judge(found, SCOPES, "@dede").dropped)
+        assert (one.path / "k8s/deploy.yaml").read_text() == "replicas: 1\n"
+        assert await changes(one) == ()
+
+
+@pytest.mark.parametrize("name", HIDING)
+@finished
+async def test_what_gits_index_hides_is_not_left_for_the_next_task(
+    remote: Remote, tmp_path: Path, name: str
+) -> None:
+    async with _leased(remote, tmp_path) as (worktrees, one):
+        HIDING[name](one)
+        _write(one.path, "k8s/deploy.yaml", "replicas: 99\n")
+    async with worktrees.lease(REPO, "task/next", "main") as following:
+        assert following.path == one.path
+        assert (following.path / "k8s/deploy.yaml").read_text() == "replicas: 1\n"
+
+
+@finished
+async def test_an_index_that_nobody_touched_is_kept_with_what_it_knows(
+    remote: Remote, tmp_path: Path
+) -> None:
+    """Made anew, git would have to read all files of the repository."""
+    async with _leased(remote, tmp_path) as (_, one):
+        index = one.place.git_dir / "index"
+        before = index.stat()
+        _write(one.path, "k8s/deploy.yaml", "replicas: 99\n")
+        found = await changes(one)
+        assert index.stat().st_ino == before.st_ino
+        await drop(one, judge(found, SCOPES, "@dede").dropped)
+        after = index.stat().st_ino
+        assert await changes(one) == ()
+        assert index.stat().st_ino == after

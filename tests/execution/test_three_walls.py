@@ -5,10 +5,13 @@ specs/1, US5: what an agent tries outside of its scope is stopped by each wall w
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,12 +19,14 @@ import pytest
 from app.agents.claude import Slots
 from app.agents.protocols import Prompt
 from app.execution.branches import commit
+from app.execution.pulls import read_large
 from app.execution.running import ClaudeRunner, CommandRunner, Outcome, Task
 from app.execution.sandbox import Walls
 from app.execution.worktrees import Worktree
 from app.github.pulls import names
 from app.playground.git import Git
 from app.playground.git_diff import changed_files
+from app.scopes.links import ENDLESS
 from app.scopes.pulls import Commit, Pull, agents_in, judge
 from app.supervisor.mark import VARIABLE
 from tests.agents.scripted import ScriptedModel, Seen
@@ -46,6 +51,7 @@ SECRET = "the-key-of-the-service"
 NOWHERE = "http://127.0.0.1:47999"
 """Of a forwarder that nobody asks."""
 SIGNED = [("Agent", "dede"), ("Task", "T001")]
+SIGNED_MESSAGE = "Add the export\n\nAgent: dede\nTask: T001"
 GOOD = "mkdir -p src && echo good > src/good.py"
 TASK = Task(Prompt("You are @dede.", "Add the export.", "task/1"), "@dede", SCOPES, "opus")
 _OF_WORKTREE = re.compile(r"worktrees/[^/]+/(index|HEAD|ORIG_HEAD|logs(/.*)?)")
@@ -184,27 +190,92 @@ def _is_empty(root: Path) -> Callable[[str], bool]:
     "attack", [one for one in ATTACKS.values() if one.listed],
     ids=[name for name, one in ATTACKS.items() if one.listed],
 )  # fmt: skip
-def test_the_check_run_names_it_with_both_others_off(
+@finished
+async def test_the_check_run_names_it_with_both_others_off(
     remote: Remote, tmp_path: Path, attack: Attack
 ) -> None:
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", str(remote.bare()), str(clone))
     script = f"set -e\n{attack.script}\n{GOOD}\n"
-    subprocess.run(["sh", "-c", script], cwd=clone, check=True, capture_output=True)
+    ran = partial(subprocess.run, ["sh", "-c", script], cwd=clone, capture_output=True)
+    assert (await asyncio.to_thread(ran)).returncode == 0
     git(clone, "add", "--all")
-    message = "Add the export\n\nAgent: dede\nTask: T001"
-    git(clone, "commit", "--quiet", f"--message={message}")
+    git(clone, "commit", "--quiet", f"--message={SIGNED_MESSAGE}")
     listed = [
         {"filename": one.path, "previous_filename": one.before or ""}
         for one in changed_files(Git(clone / ".git", tmp_path), "origin/main", "HEAD")
     ]
     paths = names(listed)
     assert "src/good.py" in paths
-    signed = Commit(git(clone, "rev-parse", "HEAD"), agents_in(message), paths)
-    judged = judge(Pull(paths, (signed,), SCOPE_TEXT))
-    assert {one.path for one in judged.trespasses} == attack.listed
-    assert {one.agent for one in judged.trespasses} == {"dede"}
-    assert all(one.why for one in judged.trespasses)
+    signed = Commit(git(clone, "rev-parse", "HEAD"), agents_in(SIGNED_MESSAGE), paths)
+    git(clone, "push", "--quiet", "origin", "HEAD:task")
+    base, mirrors = git(clone, "rev-parse", "origin/main"), remote.mirrors(tmp_path / "mirrors")
+    large = await read_large(mirrors, REPO, base, signed.sha, Pull(scopes=SCOPE_TEXT))
+    listed_by_github = replace(large, paths=paths, commits=(signed,))
+    for pull in (large, listed_by_github):
+        judged = judge(pull)
+        assert {one.path for one in judged.trespasses} == attack.listed
+        assert {one.agent for one in judged.trespasses} == {"dede"}
+        assert all(one.why for one in judged.trespasses)
+
+
+async def _read_from_git(
+    remote: Remote, folder: Path, files: dict[str, bytes | None], message: str = SIGNED_MESSAGE
+) -> Pull:
+    base, branch = remote.head("main"), "task"
+    git(remote.bare(), "update-ref", f"refs/heads/{branch}", base)
+    remote.push(files, branch)
+    tree = git(remote.bare(), "rev-parse", f"{branch}^{{tree}}")
+    head = git(remote.bare(), "commit-tree", tree, "-p", base, "-m", message)
+    git(remote.bare(), "update-ref", f"refs/heads/{branch}", head)
+    known = Pull(scopes=SCOPE_TEXT, complete=False)
+    return await read_large(remote.mirrors(folder / "mirrors"), REPO, base, head, known)
+
+
+@finished
+async def test_links_behind_links_of_the_base_are_read_from_git(
+    remote: Remote, tmp_path: Path
+) -> None:
+    files: dict[str, bytes | None] = {
+        "120000|src/on": b"old/../spare.yaml",
+        "120000|src/fine": b"pkg/./cart.py",
+        "120000|src/endless": b"a/" * 5000,
+        '120000|"src/\\377"': b"app.py",
+    }
+    pull = await _read_from_git(remote, tmp_path, files)
+    assert pull.complete
+    assert pull.links == {
+        "src/on": "old/../spare.yaml",
+        "src/old": "../k8s/service.yaml",
+        "src/fine": "pkg/./cart.py",
+        "src/endless": ENDLESS,
+        "src/\\xff": "app.py",
+    }
+    found = {one.path: one.why for one in judge(pull).trespasses}
+    assert found.keys() == {"src/on", "src/endless", "src/\\xff"}
+    assert found["src/on"] == "it links to k8s/spare.yaml, where @dede may not write"
+
+
+@finished
+async def test_submodules_are_read_from_git_and_peoples_links_are_not_asked_for(
+    remote: Remote, tmp_path: Path
+) -> None:
+    row = f"160000 commit {'1' * 40}\tlib\n".encode()
+    tree = git(remote.bare(), "mktree", "--missing", given=row)
+    base = remote.head("main")
+    listed = git(remote.bare(), "ls-tree", base).encode() + f"\n040000 tree {tree}\tsub\n".encode()
+    whole = git(remote.bare(), "mktree", "--missing", given=listed)
+    mirrors = remote.mirrors(tmp_path / "mirrors")
+    found = []
+    for number, message in enumerate((SIGNED_MESSAGE, "Add the export")):
+        head = git(remote.bare(), "commit-tree", whole, "-p", base, "-m", message)
+        git(remote.bare(), "update-ref", f"refs/heads/task{number}", head)
+        found.append(await read_large(mirrors, REPO, base, head, Pull(scopes="* @dede\n")))
+    assert found[0].paths == ("sub/lib",)
+    assert [one.submodules for one in found] == [("sub/lib",), ()]
+    (trespass,) = judge(found[0]).trespasses
+    assert (trespass.path, "a submodule" in trespass.why) == ("sub/lib", True)
+    assert not judge(found[0], {"sub/lib"}).trespasses
 
 
 # The mirror

@@ -15,7 +15,7 @@ import pytest
 from tests.execution.git_help import git
 from tests.flows.building import write
 from tests.flows.test_scope_check import check
-from tests.recovery.town import REPO, Town
+from tests.recovery.town import REPO, Town, until
 
 pytestmark = [pytest.mark.needs("git"), pytest.mark.xdist_group("attacks")]
 
@@ -82,3 +82,14 @@ def test_what_is_in_scope_passes_links_and_modes_too(town: Town, tmp_path: Path)
     script = f"ln -s cart.py src/storefront/basket.py; chmod +x {CART}; echo good > src/good.py"
     run = check(town, proposed(town, tmp_path, "in-scope", script)["head"]["sha"])
     assert (run["conclusion"], run["output"]["title"]) == ("success", "3 paths, all in scope")
+
+
+def test_an_owner_allows_a_link_like_any_other_path(town: Town, tmp_path: Path) -> None:
+    pull = proposed(town, tmp_path, "allowed-link", "ln -s ../k8s/deploy.yaml src/way")
+    head = pull["head"]["sha"]
+    run = check(town, head)
+    notes = town.client.call("GET", f"/repos/{REPO}/check-runs/{run['id']}/annotations")
+    assert "links to k8s/deploy.yaml, where @dede may not write" in notes[0]["message"]
+    assert "@gustave" in notes[0]["message"]
+    town.client.as_user("mara").comment(REPO, pull["number"], "/allow src/way It is shared.")
+    until(lambda: check(town, head)["conclusion"] == "success", 20, "still failing")

@@ -292,7 +292,7 @@ def test_closing_a_finished_feature_changes_nothing() -> None:
     assert world.send(Closed("d", Person("mara"), world.issue(closed=True))) == []
     world.send(Unlabeled("d", Person("mara"), world.issue(labels=()), "feature"))
     world.label()
-    assert world.feature.state is FeatureState.PLANNED
+    assert world.feature.state is FeatureState.DONE
 
 
 @pytest.mark.parametrize("how", ["deleted", "transferred"])

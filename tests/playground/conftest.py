@@ -7,7 +7,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from app.playground.client import PlaygroundClient
+from app.playground.config import GivenApp
 from app.playground.server import PlaygroundConfig, create_playground
 
 SECRET = "a secret of the tests"
@@ -65,6 +67,8 @@ class Running:
     private_key: str
     receiver: Receiver
     client: PlaygroundClient
+    app_id: str = "1"
+    """Of the App that `as_app` and `as_bot` are."""
     _token: str = field(default="")
 
     @property
@@ -73,7 +77,7 @@ class Running:
 
     def app_jwt(self, **changed: Any) -> str:
         now = int(time.time())
-        claims = {"iat": now - 60, "exp": now + 500, "iss": "1", **changed}
+        claims = {"iat": now - 60, "exp": now + 500, "iss": self.app_id, **changed}
         return jwt.encode(claims, self.private_key, algorithm="RS256")
 
     def as_app(self, method: str, path: str, **kwargs: Any) -> httpx.Response:
@@ -103,8 +107,9 @@ def _keys() -> tuple[str, str]:
     return private, public.decode()
 
 
-@pytest.fixture(scope="session")
-def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+@contextmanager
+def served(folder: Path, **more: Any) -> Iterator[Running]:
+    """Serve one; `more` is for its configuration."""
     private, public = _keys()
     listener = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -112,10 +117,11 @@ def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     threading.Thread(target=receiver.serve_forever, args=(0.02,), daemon=True).start()
     config = PlaygroundConfig(
         base_url=url,
-        data_dir=Path(tmp_path_factory.mktemp("playground")),
+        data_dir=folder,
         webhook_url=receiver.url,
         webhook_secret=SECRET,
         app_public_key_pem=public,
+        **more,
     )
     server = uvicorn.Server(
         uvicorn.Config(create_playground(config), log_level="warning", access_log=False)
@@ -134,11 +140,43 @@ def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     receiver.server_close()
 
 
+@pytest.fixture(scope="session")
+def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with served(Path(tmp_path_factory.mktemp("playground"))) as running:
+        yield running
+
+
+def _fresh(running: Running) -> Running:
+    running.client.settle()
+    running.client.reset()
+    running.receiver.got.clear()
+    running.receiver.status = 202
+    return replace(running, _token="")
+
+
 @pytest.fixture
 def playground(_served: Running) -> Running:
     """As at the start."""
-    _served.client.settle()
-    _served.client.reset()
-    _served.receiver.got.clear()
-    _served.receiver.status = 202
-    return Running(_served.url, _served.private_key, _served.receiver, _served.client)
+    return _fresh(_served)
+
+
+@dataclass(frozen=True)
+class Two:
+    """One playground with two Apps: baron, and degaulle beside it."""
+
+    first: Running
+    second: Running
+
+
+@pytest.fixture(scope="session")
+def _served_two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
+    private, public = _keys()
+    further = (GivenApp("2", "degaulle", public),)
+    with served(Path(tmp_path_factory.mktemp("two")), further=further) as running:
+        yield Two(running, replace(running, private_key=private, app_id="2"))
+
+
+@pytest.fixture
+def two(_served_two: Two) -> Two:
+    """As at the start, with both Apps installed."""
+    return Two(_fresh(_served_two.first), replace(_served_two.second, _token=""))
