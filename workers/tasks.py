@@ -81,7 +81,9 @@ class Tasks:
             lambda repo: f"{settings.github_url}/{repo}.git",
             credentials,
         )
-        return Workshop(Worktrees(mirrors, folder / "worktrees"), author, secrets=secrets)
+        worktrees = Worktrees(mirrors, folder / "worktrees")
+        forget = self.app.forget_token
+        return Workshop(worktrees, author, secrets=secrets, forget=forget)
 
     def _worker(self, team: Team, role: str) -> Worker | None:
         """Raises `SandboxMissing`, `OSError`."""

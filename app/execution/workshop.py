@@ -15,7 +15,7 @@ from app.agents.prompting import Prompts
 from app.agents.protocols import Account, AgentUnavailable, OverBudget
 from app.events import TaskLanded, TaskRan
 from app.execution.branches import Author, Conflict, commit
-from app.execution.git import GitFailed
+from app.execution.git import GitFailed, GitRefused
 from app.execution.landing import Landed, Lost, land
 from app.execution.mirror import Mirrors
 from app.execution.pulls import read_large
@@ -57,12 +57,15 @@ class Workshop:
         author: Callable[[str], Author],
         prompts: Prompts | None = None,
         secrets: frozenset[str] = frozenset(),
+        forget: Callable[[str], None] = lambda repo: None,
     ) -> None:
+        """`forget` is told of a repository whose token was refused: the next one is new."""
         self._worktrees = worktrees
         self._mirrors: Mirrors = worktrees.mirrors
         self._author = author
         self._prompts = prompts or Prompts()
         self._secrets = secrets
+        self._forget = forget
 
     async def recover(self) -> None:
         """At the start: what processes left that were killed."""
@@ -94,7 +97,7 @@ class Workshop:
         self, about: TaskRan, wanted: RunTask, worker: Worker, account: Account
     ) -> TaskRan:
         repo, task = wanted.place.repo, wanted.task
-        mirror = await self._mirrors.mirror(repo)
+        mirror = await self._fetched(repo)
         base, start = await mirror.remote(wanted.base), await mirror.remote(wanted.branch)
         if base is None or start is None:
             gone = wanted.branch if start is None else wanted.base
@@ -182,8 +185,10 @@ class Workshop:
     async def land(self, wanted: LandTask) -> TaskLanded:
         """Bring its commit onto the feature's branch; a refusal for good is told, too."""
         about = TaskLanded(wanted.feature_id, wanted.task, wanted.run)
+        repo = wanted.place.repo
         try:
-            found = await land(self._mirrors, wanted.place.repo, wanted.commit, wanted.branch)
+            await self._fetched(repo)
+            found = await land(self._mirrors, repo, wanted.commit, wanted.branch)
         except GitFailed as error:
             return replace(about, error=self._said(str(error)))
         match found:
@@ -193,6 +198,14 @@ class Workshop:
                 return replace(about, conflict=tuple(escaped(path)[:400] for path in paths[:50]))
             case Lost():
                 return replace(about, lost=True)
+
+    async def _fetched(self, repo: str) -> Mirror:
+        """The mirror as the remote is now; a token may have ended since it was given."""
+        try:
+            return await self._mirrors.mirror(repo)
+        except GitRefused:
+            self._forget(repo)
+            return await self._mirrors.mirror(repo)
 
     async def read_large(self, repo: str, base: str, head: str, known: Pull) -> Pull:
         """See `app.execution.pulls.read_large`."""

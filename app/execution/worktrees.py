@@ -233,8 +233,9 @@ async def own_index(worktree: Worktree) -> None:
     """
     if worktree.index and worktree.index == await asyncio.to_thread(_index_of, worktree):
         return
-    for name in ("index", "index.lock"):
-        await asyncio.to_thread(remove, worktree.place.git_dir / name)
+    admin = worktree.place.git_dir
+    for one in [admin / "index", *admin.glob("*.lock")]:  # also what a killed git left
+        await asyncio.to_thread(remove, one)
     await worktree.mirror.run("read-tree", worktree.base, at=worktree.place)
     asked = ("update-index", "-q", "--ignore-submodules", "--refresh")
     done = await worktree.mirror.ask(*asked, at=worktree.place)

@@ -31,6 +31,8 @@ def _start(turn: Turn, task: ExecutionTask) -> None:
         offer(turn, task, task.why if not task.person else "")
     elif task.role == REVIEWER:
         turn.put_task(replace(task, state=TaskState.REVIEW))
+    elif why := policy.prohibited(task):
+        offer(turn, task, why)
     elif task.role not in policy.executors:
         offer(turn, task, f"nothing here can do the tasks of {task.agent}")
     else:

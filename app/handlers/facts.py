@@ -91,6 +91,8 @@ class Policy:
     """How many lines of a pull request a review comments on."""
     reviewer: bool = False
     """Whether @degaulle has a model."""
+    prohibited: Callable[[ExecutionTask], str] = lambda task: ""
+    """Why a task must not be done by an agent; empty if it may. Asked before it is sent."""
     people_scopes: bool = False
     """Whether the scope file binds people, too."""
     allow_for: timedelta = timedelta(days=7)

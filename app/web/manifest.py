@@ -46,6 +46,7 @@ def manifest(settings: Settings) -> str:
                 "contents": "write",
                 "pull_requests": "write",
                 "checks": "write",
+                "workflows": "write",
                 "members": "read",
                 "metadata": "read",
             },

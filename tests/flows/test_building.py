@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.agents.scripted import ScriptedModel, Seen
+from tests.agents.scripted import Scene, ScriptedModel, Seen, hangs
 from tests.flows.building import (
     KEY,
     acting,
@@ -38,9 +38,14 @@ def work(seen: Seen) -> tuple[str, ...]:
     return (f'printf "{CODE}" > src/storefront/export.py',)
 
 
+def words(seen: Seen) -> Scene:
+    """Whatever is slow never ends by itself."""
+    return hangs() if "src/storefront/slow.py" in seen.said else acting(work)(seen)
+
+
 @pytest.fixture(scope="module")
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel(script=acting(work)) as model:
+    with ScriptedModel(script=words) as model:
         yield model
 
 
@@ -76,3 +81,32 @@ def test_from_label_to_merged(town: Town, model: ScriptedModel) -> None:
     until(lambda: "the pull request was merged" in town.status(number), 30, town.status(number))
     town.nothing_twice(number)
     assert [one.data["task"] for one in entries(town, number, "task.ran")] == ["T001", "T002"]
+
+
+def test_a_task_that_is_stopped_ends_at_once_and_the_rest_goes_on(
+    town: Town, model: ScriptedModel
+) -> None:
+    slow = (
+        "# Tasks\n\n- [ ] T001 Write `src/storefront/slow.py`\n"
+        "- [ ] T002 Write `src/storefront/export.py`\n"
+    )
+    number = specified(town, slow)
+    go(town, number)
+    until(lambda: "T001" in town.status(number) and "at work" in town.status(number), 30, "idle")
+    until(lambda: any("slow.py" in seen.said for seen in model.requests), 60, "nobody was asked")
+    town.client.as_user("mara").comment(REPO, number, "/stop T001 It takes too long.")
+    pull = wait_ready(town, number)
+    assert "mara gave it up" in town.status(number)
+    assert [one.data["task"] for one in entries(town, number, "task.ran")] == ["T002"]
+    assert "- [ ] T001" in pull["body"]
+
+
+def test_what_the_agents_were_told_and_what_it_cost(town: Town, model: ScriptedModel) -> None:
+    """FR-019 and FR-023 on the wire: dede knows his task, its tests, and no other task."""
+    by = [seen for seen in model.requests if "You are @dede" in seen.system]
+    assert by
+    for seen in by:
+        assert seen.body["model"].startswith("claude-sonnet")
+        assert KEY not in str(seen.body)
+        assert "T003 Review everything" not in seen.said
+    assert any("tests/test_export.py" in seen.said for seen in by)

@@ -20,7 +20,7 @@ from app.events import (
     TaskLanded,
     TaskRan,
 )
-from app.features.dispatch import Planned, Stopped
+from app.features.dispatch import ExecutionTask, Planned, Stopped
 from app.features.model import FeatureState
 from app.features.types import FeatureType
 from app.handlers.facts import Permission
@@ -519,3 +519,12 @@ def test_a_scope_file_with_a_mistake_gives_every_task_to_people() -> None:
     world.say("/go")
     assert sent(world) == []
     assert "line 2 of .github/AGENT" in status(world).replace("\\", "")
+
+
+def test_what_is_prohibited_is_offered_to_people_before_anybody_is_sent() -> None:
+    def prohibited(task: ExecutionTask) -> str:
+        return "payments are never touched by agents" if "src/" in task.text else ""
+
+    world = building("- [ ] T001 Write `src/a.py`\n", prohibited=prohibited)
+    assert sent(world) == []
+    assert "payments are never touched by agents" in asks(world)[-1]
