@@ -16,6 +16,11 @@ RUN .ci/install .venv && .venv/bin/python -m compileall -q app workers action
 
 
 FROM python:3.11-slim-bookworm
+# git for tasks and large pull requests, bubblewrap for the sandbox that tasks run in; the newest
+# ones of the distribution, as both are walls
+# hadolint ignore=DL3008
+RUN apt-get update && apt-get install --yes --no-install-recommends bubblewrap git \
+    && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --create-home --uid 10001 kr && install --directory --owner=kr --mode=0700 /data
 COPY --from=build /srv/knowledge-router /srv/knowledge-router
 

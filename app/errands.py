@@ -155,6 +155,8 @@ class ReviewPull:
     person: str = ""
     most: int = 10
     """Lines that are commented on."""
+    allowed: tuple[str, ...] = ()
+    """Paths that an owner lets this commit change."""
     asked: bool = False
     """Somebody said `/review`, and gets an answer whatever was found."""
 

@@ -55,7 +55,7 @@ async def look(
 ) -> Reviewed:
     """Review a pull request as it is now. Raises `GitHubError`."""
     place = wanted.place
-    seen = await read_subject(client, place.number, wanted.folder, ours)
+    seen = await read_subject(client, place.number, wanted.folder, ours, wanted.allowed)
     found = review(seen.subject)
     known = [
         Thread(key, one.resolved, one.id, one.path)

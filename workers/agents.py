@@ -55,6 +55,8 @@ AT_ONCE = 200
 """Calls that one process carries; what waits for a model costs it nothing but memory."""
 
 
+TRIES = 5
+"""How often one run of a task is begun."""
 PATIENCE = 8.0
 """Seconds in which a database may come back; a call that was paid for is not made again."""
 
@@ -114,7 +116,10 @@ class Agents(Drain):
         if not isinstance(effect, AgentEffect | TaskEffect):
             raise TypeError(f"{due.kind} is nothing for agents")
         await self._renew_team()
-        event = await self._call(effect)
+        if isinstance(effect, RunTask) and due.attempts > TRIES:
+            event: OwnEvent = _given_up(effect)
+        else:
+            event = await self._call(effect)
         await patiently(self._store, due, event)
         self.crash("after-agent-commit")
         await asyncio.to_thread(self.deps.bell.ring, EVENTS)
@@ -267,6 +272,12 @@ class Agents(Drain):
             outbox.done(connection, due)
             deliveries.add_own(connection, _name_of(due), event, _place_of(connection, event))
             self.crash("before-agent-commit")
+
+
+def _given_up(effect: RunTask) -> TaskRan:
+    """Each try may be paid for: what ends the process each time is not tried for ever."""
+    told = f"it was begun {TRIES} times, and each time the process that did it ended"
+    return TaskRan(effect.feature_id, effect.task.name, effect.task.run, error=told)
 
 
 def _name_of(due: Due) -> str:

@@ -91,7 +91,7 @@ class Tasks:
             return None
         found = self._crews.get(id(team))
         if found is None:
-            workers = crew(team.models.config, self._deps.settings, team.models)
+            workers = crew(team.models.config, self._deps.settings, team.models, team.passages)
             self._crews = {id(team): (team, workers)}
             return workers.get(role)
         return found[1].get(role)

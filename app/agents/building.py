@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +23,15 @@ from app.embeddings import MiniLM
 from app.features.bank import Bank, build_bank
 from app.features.checklist import Checklist
 from app.questions.durations import duration
+from app.questions.model import Inquiry
 from app.settings import Settings
 
 BANK = "question-bank"
+ARCHITECT = "architect"
+"""Whose handbook those without one of their own look into."""
+PASSAGES = 3
+"""Of a handbook, for whoever does a task."""
+_APP_KEY = re.compile(r"KR_APP_[A-Z0-9_]+_PRIVATE_KEY")
 BuildTools = Callable[[Mapping[str, Handbook], Embed], Tools]
 """Makes the tools from the handbooks and the embedding model."""
 
@@ -48,6 +56,11 @@ def build_team(settings: Settings, meter: Meter, build_tools: BuildTools | None 
         models.warm()
         embedding.keep(settings.data_dir)
 
+    def passages(role: str, text: str) -> list[str]:
+        named = role if retrieval.knows(role) else ARCHITECT
+        found = retrieval.relevant(Inquiry(role=named, topic="", text=text))
+        return [f"{one.title}, {one.heading}: {one.text}" for one in found[:PASSAGES]]
+
     models = Models(config, settings, meter, folder)
     generator = ChecklistGenerator(Checklist(bank, embedding.embed))
     return Team(
@@ -62,6 +75,7 @@ def build_team(settings: Settings, meter: Meter, build_tools: BuildTools | None 
             start=models.start,
             stop=models.stop,
             models=models,
+            passages=passages,
             secrets=_secrets(settings),
         ),
     )
@@ -79,7 +93,9 @@ def _secrets(settings: Settings) -> frozenset[str]:
         settings.openai_api_key,
         settings.google_api_key,
     ]
-    return frozenset(one.get_secret_value() for one in held if one and one.get_secret_value())
+    further = [value for name, value in os.environ.items() if _APP_KEY.fullmatch(name) and value]
+    own = [one.get_secret_value() for one in held if one and one.get_secret_value()]
+    return frozenset([*own, *further])
 
 
 def _described(config: Config) -> dict[str, Described]:

@@ -106,6 +106,8 @@ class Parts:
     """Prepares what the first question would otherwise wait for; blocks for seconds."""
     start: Callable[[], Awaitable[None]] = _nothing
     stop: Callable[[], Awaitable[None]] = _nothing
+    passages: Callable[[str, str], Sequence[str]] = lambda role, text: ()
+    """Role and matter → what handbooks say of it, for whoever does a task; blocks for a moment."""
     models: Models | None = None
     """What the models of the roles are asked through."""
     secrets: frozenset[str] = frozenset()
@@ -122,6 +124,7 @@ class Team:
         self._started = False
         self.warm = parts.warm
         self.models = parts.models
+        self.passages = parts.passages
         self.secrets = parts.secrets
 
     async def start(self) -> None:

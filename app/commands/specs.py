@@ -175,9 +175,10 @@ SPECS: dict[str, CommandSpec] = {
             "allow",
             "/allow path reason",
             "/allow docs/api.md The new field is described there.",
-            "Allows a change outside the agent's scope.",
+            "Lets this commit change a path outside of a scope.",
             Who.OWNER,
-            Where.BOTH,
+            Where.PULL,
+            available=True,
         ),
         CommandSpec(
             "review",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
 
 from app.agents.choosing import choose, executors
 from app.agents.models import Models
@@ -16,14 +17,22 @@ from app.questions.durations import duration
 from app.settings import Settings
 
 
-def crew(config: Config, settings: Settings, models: Models) -> Mapping[str, Worker]:
+def crew(
+    config: Config,
+    settings: Settings,
+    models: Models,
+    passages: Callable[[str, str], Sequence[str]] = lambda role, text: (),
+) -> Mapping[str, Worker]:
     """Role → who does its tasks. Raises `SandboxMissing` if the walls that are wanted are not."""
     able = executors(config, settings)
     if not able:
         return {}
     walls = walls_of(settings)
     return {
-        name: _worker(name, config.agents.roles[name], settings, models, walls)
+        name: replace(
+            _worker(name, config.agents.roles[name], settings, models, walls),
+            knowledge=partial(passages, name),
+        )
         for name in sorted(able)
     }
 

@@ -98,7 +98,8 @@ class ClaudeRunner:
                     "ANTHROPIC_BASE_URL": lease.base_url,
                     "ANTHROPIC_API_KEY": lease.key,
                 }
-                place = _Place(task, worktree, [lease], self._walls, (Path(cli),))
+                told = task.prompt.user.encode()
+                place = _Place(task, worktree, [lease], self._walls, (Path(cli),), told)
                 done, notes = await place.run(given, lambda inside: _claude(cli, task, inside))
             said = _result(done, lease)
             return await _judged(task, worktree, said, [lease], notes)
@@ -134,7 +135,8 @@ class CommandRunner:
                     address, ticket = VARIABLES[provider]
                     given |= {address: leases[-1].base_url, ticket: leases[-1].key}
                 programs = needed(self._argv, worktree.path)
-                place = _Place(task, worktree, leases, self._walls, programs)
+                told = f"{task.prompt.system}\n\n{task.prompt.user}".encode()
+                place = _Place(task, worktree, leases, self._walls, programs, told)
                 done, notes = await place.run(given, lambda inside: list(self._argv))
             _check(done, Path(self._argv[0]).name, leases)
             said = done.output.decode("utf-8", "replace")
@@ -150,6 +152,8 @@ class _Place:
     leases: Sequence[Lease]
     walls: Walls
     programs: tuple[Path, ...]
+    document: bytes
+    """What it reads on standard input."""
 
     async def run(self, given: Mapping[str, str], program: Any) -> tuple[Finished, tuple[str, ...]]:
         paths, notes = writable_of(_patterns(self.task))
@@ -163,7 +167,7 @@ class _Place:
                 sandbox(reach, self.walls, given) as inside,
                 asyncio.timeout(self.task.seconds),
             ):
-                done = await run_program(inside, program(inside), _document(self.task), MOST)
+                done = await run_program(inside, program(inside), self.document, MOST)
                 return done, inside.notes
         except TimeoutError:
             raise _refusal(self.leases) or AgentUnavailable(
@@ -217,11 +221,6 @@ def _patterns(task: Task) -> list[str]:
     name = task.agent.casefold()
     rules = task.scopes.rules if not task.scopes.flaws else ()
     return [rule.pattern for rule in rules if name in {one.casefold() for one in rule.owners}]
-
-
-def _document(task: Task) -> bytes:
-    """What it reads on standard input."""
-    return task.prompt.user.encode()
 
 
 def _claude(cli: str, task: Task, inside: Inside) -> list[str]:

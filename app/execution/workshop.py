@@ -5,6 +5,7 @@ The truth is in the database; what lies here can be lost at any moment, and is m
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from app.execution.pulls import read_large
 from app.execution.repository import Mirror
 from app.execution.running import Outcome, Runner, Task
 from app.execution.sandbox import SandboxMissing
-from app.execution.worktrees import Worktree, Worktrees, names
+from app.execution.worktrees import BranchTaken, Worktree, Worktrees, names
 from app.features.acceptance import acceptance
 from app.features.dispatch import Stopped
 from app.scopes import Scopes, parse
@@ -78,7 +79,10 @@ class Workshop:
         await self._mirrors.shrink()
 
     async def run(self, wanted: RunTask, worker: Worker | None, account: Account) -> TaskRan:
-        """Have it done. Every way of failing is an event that says why."""
+        """Have it done. Every way of failing is an event that says why.
+
+        Raises `BranchTaken` while another process is at the same run.
+        """
         about = TaskRan(wanted.feature_id, wanted.task.name, wanted.task.run)
         if worker is None:
             told = f"nothing here can do the tasks of {wanted.task.agent}"
@@ -90,6 +94,8 @@ class Workshop:
         except AgentUnavailable as error:
             unpaid = isinstance(error, OverBudget)
             return replace(about, error=self._said(str(error)), unpaid=unpaid)
+        except BranchTaken:
+            raise  # whoever had it before us is still at it, and will be told: try again later
         except (GitFailed, OSError) as error:  # another try would be paid for again
             return replace(about, error=self._said(str(error)))
 
@@ -137,6 +143,7 @@ class Workshop:
         tests: Sequence[str] = ()
         if wanted.testers and task.agent.casefold() != wanted.testers.casefold():
             tests = await _tests(mirror, scopes, wanted.testers, base, start)
+        about = f"{task.text}\n{task.details}"
         return Brief(
             agent=task.agent,
             role=worker.description,
@@ -147,7 +154,7 @@ class Workshop:
             acceptance=acceptance(spec or "", task.story, task.decisions),
             test_paths=tuple(tests),
             answers=wanted.answers,
-            knowledge=tuple(worker.knowledge(f"{task.text}\n{task.details}")),
+            knowledge=tuple(await asyncio.to_thread(worker.knowledge, about)),
             writable=_patterns(scopes, task.agent),
             folder=wanted.folder,
         )

@@ -121,8 +121,6 @@ class Planned:
     spec: str | None = None
     scopes: str | None = None
     """The scope file of the base branch; None if it has none."""
-    owners: str | None = None
-    """CODEOWNERS of the base branch; None if it has none."""
 
 
 def ready(tasks: Sequence[ExecutionTask]) -> tuple[ExecutionTask, ...]:

@@ -9,6 +9,7 @@ from app.features.dispatch import Planned
 from app.features.model import Feature
 from app.features.templates import FOLDER, NAMES, fit
 from app.github.client import GitHubError, RepoClient
+from app.github.pulls import read_rules
 from app.handlers.facts import Head
 from app.scopes.pulls import SCOPE_FILE
 
@@ -20,7 +21,7 @@ async def read_planned(client: RepoClient, feature: Feature, commit: str = "") -
         plan=await client.text_at(f"{folder}/plan.md", branch),
         tasks=await client.text_at(f"{folder}/tasks.md", branch),
         spec=await client.text_at(f"{folder}/spec.md", branch),
-        scopes=await client.text_at(SCOPE_FILE, feature.default_branch),
+        scopes=await read_rules(client, SCOPE_FILE, feature.default_branch),
     )
 
 

@@ -79,7 +79,7 @@ async def read_head(
     if not (is_by_agents(pull) or people or not complete):
         return pull
     if base:
-        scopes = await _rules(client, SCOPE_FILE, base)
+        scopes = await read_rules(client, SCOPE_FILE, base)
         pull = replace(pull, scopes=scopes, owners=await read_owners(client, base))
     if people:
         pull = replace(pull, members=await _members(client, pull))
@@ -142,13 +142,13 @@ async def _target(client: RepoClient, entry: dict[str, Any]) -> str:
 async def read_owners(client: RepoClient, ref: str) -> str | None:
     """CODEOWNERS of a commit or branch; None if there is none. Raises `GitHubError`."""
     for path in OWNER_FILES:
-        if (text := await _rules(client, path, ref)) is not None:
+        if (text := await read_rules(client, path, ref)) is not None:
             return text
     return None
 
 
-async def _rules(client: RepoClient, path: str, ref: str) -> str | None:
-    # As long as a file that is too large, so that it is refused like one.
+async def read_rules(client: RepoClient, path: str, ref: str) -> str | None:
+    """A scope file or CODEOWNERS; one that is too large as one that is refused for it."""
     return await client.text_at(path, ref, oversized="#" * (MAX_BYTES + 1))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -31,14 +32,16 @@ class Looked:
     head: str
 
 
-async def read_subject(client: RepoClient, number: int, folder: str, ours: Ours) -> Looked:
+async def read_subject(
+    client: RepoClient, number: int, folder: str, ours: Ours, allowed: Collection[str] = ()
+) -> Looked:
     """All of it as it is now; `folder` is that of the feature's documents. Raises `GitHubError`."""
     found = await client.call("GET", f"/pulls/{number}")
     head, base = str(found["head"]["sha"]), str(found["base"]["sha"])
     files = await client.pages(f"/pulls/{number}/files")
     commits = await client.pages(f"/pulls/{number}/commits")
     pull = await read_head(client, base, head, ours=ours(found), files=files, listed=commits)
-    judged = judge(pull) if is_by_agents(pull) and pull.complete else None
+    judged = judge(pull, allowed) if is_by_agents(pull) and pull.complete else None
     tasks = await _document(client, folder, "tasks.md", head)
     subject = Subject(
         files=tuple([await _sized(client, _changed(one), head, n) for n, one in _numbered(files)]),

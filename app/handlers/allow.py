@@ -10,6 +10,7 @@ from app.events import Commented
 from app.handlers.facts import Facts, Permission
 from app.handlers.outcome import Outcome, refusal
 from app.handlers.pulls import scope
+from app.handlers.wanting import wanted
 from app.scopes.pulls import Allowance, Pull, judge, owners_of
 from app.texts import checks
 from app.texts.safe import one_line, visible
@@ -30,7 +31,12 @@ def allow(facts: Facts, command: Allow, event: Commented) -> tuple[Outcome, list
     allowed = (*(old for old in facts.allowed if old.path != one.path), one)
     place, head = event.issue.place, facts.head.sha
     check = scope(place, head, facts.head.base, facts.pull, allowed)
-    return Outcome(checks.allowed(one, head)), [SaveAllowance(place, head, one), check]
+    decided: list[Action] = [SaveAllowance(place, head, one), check]
+    if facts.feature is not None and facts.feature.pull == place.number:
+        known = replace(facts, allowed=allowed)  # what it blocked for is no fault any more
+        look = wanted(known, place, head, facts.feature, draft=facts.head.draft)
+        decided.append(look)
+    return Outcome(checks.allowed(one, head)), decided
 
 
 def _refused(facts: Facts, pull: Pull, command: Allow, event: Commented) -> str:

@@ -38,6 +38,7 @@ def wanted(
         ),
         person=feature.started_by if feature else "",
         most=policy.findings,
+        allowed=tuple(one.path for one in facts.allowed),
     )
 
 

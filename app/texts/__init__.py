@@ -1,0 +1,1 @@
+"""Every sentence the bot posts, and how foreign text is made harmless. Pure."""

@@ -25,6 +25,7 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name.startswith("KR_") and name != "KR_REQUIRE_ALL":
             monkeypatch.delenv(name)
     monkeypatch.setenv("KR_DATA_DIR", str(tmp_path / "kr"))
+    monkeypatch.setenv("KR_GITHUB_API_URL", "http://127.0.0.1:9")  # nobody's GitHub is asked
 
 
 def command(monkeypatch: pytest.MonkeyPatch, run: object) -> None:

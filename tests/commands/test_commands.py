@@ -95,7 +95,7 @@ def test_the_example_is_the_command(spec: commands.CommandSpec) -> None:
 
 def test_available_now() -> None:
     available = {name for name, spec in SPECS.items() if spec.available}
-    later = {"retro", "learn", "secretary", "allow"}
+    later = {"retro", "learn", "secretary"}
     assert available == set(SPECS) - later - {"apply"}
 
 

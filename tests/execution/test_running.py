@@ -95,7 +95,8 @@ async def test_without_the_kernels_wall_the_diff_puts_it_back(
             outcome = await runner.run(TASK, worktree)
             assert (worktree.path / "k8s/deploy.yaml").read_bytes() == b"replicas: 1\n"
             assert not (worktree.path / "k8s/evil.yaml").exists()
-            assert (worktree.path / "src/prompt.txt").read_text() == "Add the export."
+            told = "You are @dede.\n\nAdd the export."
+            assert (worktree.path / "src/prompt.txt").read_text() == told
     assert [change.path for change in outcome.kept] == ["src/prompt.txt"]
     assert sorted(one.change.path for one in outcome.dropped) == [
         "k8s/deploy.yaml", "k8s/evil.yaml"

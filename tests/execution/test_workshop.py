@@ -74,7 +74,9 @@ class Shop:
         self.forgotten: list[str] = []
         program = (str(shutil.which("sh")), "-c", script)
         runner = CommandRunner(program, Tickets("http://127.0.0.1:9"), Slots(400), Walls.BOTH)
-        self.worker = Worker(runner, "the developer", 60.0)
+        self.worker = Worker(
+            runner, "the developer", 60.0, lambda text: [f"On {text[:9]}: stream."]
+        )
         mirrors = Mirrors(folder / "m", remote.url, self._token)
         self.trees = Worktrees(mirrors, folder / "w")
         self.shop = Workshop(self.trees, lambda handle: Author(handle, "a@acme.test"),
@@ -109,6 +111,7 @@ async def test_us5_2_dede_gets_his_task_its_tests_and_only_the_answers_it_rests_
     assert "FR-001" in said
     assert "/src/" in said
     assert "CSV" in said
+    assert "On Implement: stream." in said
     for other in ("FR-002", "nothing, **When**", "By mail", "replicas"):
         assert other not in said
     message = git(remote.bare(), "log", "-1", "--format=%an%n%B", landed.head)
@@ -116,6 +119,22 @@ async def test_us5_2_dede_gets_his_task_its_tests_and_only_the_answers_it_rests_
         "@dede\nT002 Implement the export in src/export.py\n\n"
         "Agent: dede\nTask: T002\nDecision: Q1\nRun: 1.T002.1"
     )
+
+
+@finished
+async def test_us5_3_gustave_writes_manifests_and_workflows_and_nothing_else(
+    remote: Remote, tmp_path: Path
+) -> None:
+    names = ("k8s/alloy.yaml", "argocd/a.yaml", "kustomize/a.yaml", "helm/a.yaml",
+             ".github/workflows/deploy.yml")  # fmt: skip
+    script = "; ".join(f"echo x > {name} || true" for name in (*names, "src/app.py", "tests/a.py"))
+    shop = Shop(remote, tmp_path, f"{script}; echo done")
+    task = replace(TASK, text="Deploy Grafana Alloy", role="devops", agent="@gustave")
+    event = await shop.shop.run(replace(ORDER, task=task), shop.worker, NOBODY)
+    assert event.files == tuple(sorted(names))
+    landed = await shop.shop.land(LandTask("k", 1, PLACE, "T002", 1, event.commit, BRANCH))
+    changed = git(remote.bare(), "show", "--name-only", "--format=", landed.head).split()
+    assert changed == sorted(names)
 
 
 @finished

@@ -1,0 +1,86 @@
+"""What a person sees of it in a real browser: `/go`, the tasks, the pull request, the merge."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.browser.test_thread import _FLAGS, PATIENCE, say
+from tests.flows.building import TASKS, by_shell, configured, pull_of, specified, wait_ready
+from tests.recovery.town import REPO, Town, until
+
+pytestmark = [
+    pytest.mark.needs("chromium", "git", "landlock", "bubblewrap"),
+    pytest.mark.xdist_group("building"),
+]
+WORK = """
+if grep -q 'Write failing tests'; then
+    echo 'def test_export(): assert True' > tests/test_export.py
+else
+    mkdir -p src/storefront
+    echo 'def export(): breakpoint()' > src/storefront/export.py
+    echo 'replicas: 9' > k8s/evil.yaml || true
+fi
+echo done
+"""
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    folder = tmp_path_factory.mktemp("pull-page")
+    configs = configured(folder, qa=by_shell(WORK), developer=by_shell(WORK))
+    with Town(folder / "town", env={"KR_CONFIG_DIR": str(configs)}) as made:
+        yield made
+
+
+@pytest.fixture
+def page(town: Town) -> Iterator[Page]:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(found for name in names if (found := shutil.which(name)))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=_FLAGS)
+        context = browser.new_context(viewport={"width": 1280, "height": 1600})
+        context.add_cookies([{"name": "playground_user", "value": "mara", "url": town.github}])
+        made = context.new_page()
+        made.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
+        yield made
+        browser.close()
+
+
+def test_from_go_to_the_merge_in_the_browser(town: Town, page: Page) -> None:
+    number = specified(town, TASKS)
+    page.goto(f"{town.github}/{REPO}/issues/{number}")
+    say(page, "/go")
+    pull = wait_ready(town, number)
+    here = f"{town.github}/{REPO}/pull/{pull['number']}"
+
+    page.goto(here)
+    expect(page.get_by_text(f"Closes #{number}").first).to_be_visible()
+    expect(page.get_by_text("Decisions", exact=True).first).to_be_visible()
+    until(lambda: "breakpoint" in _text(page, here), 30, "the review says nothing of its finding")
+    assert "<!--" not in page.inner_text("body")
+
+    commits = _text(page, f"{here}/commits")
+    assert "T001 Write failing tests" in commits
+    assert "T002 Implement the export" in commits
+
+    until(lambda: "baron/review" in _text(page, f"{here}/checks"), 30, "no review")
+    checks = _text(page, f"{here}/checks")
+    assert "baron/scope" in checks
+    assert "all in scope" in checks
+
+    page.goto(here)
+    page.get_by_role("button", name="Merge pull request").click()
+    until(lambda: (pull_of(town, number) or {}).get("merged_at"), 20, "not merged")
+    until(lambda: "the pull request was merged" in town.status(number), 20, "not told")
+    page.goto(f"{town.github}/{REPO}/issues/{number}")
+    expect(page.get_by_text("baron:done").first).to_be_visible()
+
+
+def _text(page: Page, url: str) -> str:
+    page.goto(url)
+    return page.inner_text("body")
