@@ -55,7 +55,8 @@ class Job:
         mode = env.get("KR_ACTION_MODE", "scope").strip()
         if mode not in MODES:
             raise WrongUse(f"mode is {mode!r}; take one of: {', '.join(MODES)}.")
-        if not env.get("KR_ACTION_TOKEN"):
+        token = env.get("KR_ACTION_TOKEN", "").strip()
+        if not token:
             raise WrongUse("There is no token; leave the input `token` out, or give one.")
         comment = _ANSWERS.get(env.get("KR_ACTION_COMMENT", "").strip().lower() or "true")
         if comment is None:
@@ -63,7 +64,7 @@ class Job:
         model = env.get("KR_ACTION_MODEL", "").strip()
         return cls(
             mode=mode,
-            token=env["KR_ACTION_TOKEN"],
+            token=token,
             api_url=env.get("GITHUB_API_URL", "https://api.github.com"),
             repo=env.get("GITHUB_REPOSITORY", ""),
             event=_event(env),
@@ -75,7 +76,11 @@ class Job:
 
 def _keys(env: Mapping[str, str], model: str) -> dict[str, str]:
     """Those of the environment, and the one of the input before them. Raises `WrongUse`."""
-    found = {name: env[name] for name in (*_KEYS.values(), *_ADDRESSES) if env.get(name)}
+    found = {
+        name: env[name].strip()
+        for name in (*_KEYS.values(), *_ADDRESSES)
+        if env.get(name, "").strip()
+    }
     key = env.get("KR_ACTION_MODEL_KEY", "").strip()
     if key:
         wire = split(model)[0]

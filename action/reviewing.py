@@ -8,7 +8,7 @@ whatever the job's own token wrote.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -57,7 +57,7 @@ async def review(job: Job) -> Verdict:
     able = Able(reviewer=has_model(config, settings, REVIEWER))
     policy = policy_of(config, able=able)
     async with _model(job, config, settings, policy) as model:
-        seen = await look(client, _wanted(job, policy), is_ours, model)
+        seen = await look(client, _wanted(job, policy), is_ours, model, opened=_nobody)
     actions = handle(seen, Facts(now=datetime.now(UTC), policy=policy))
     check = next(action for action in actions if isinstance(action, ShowCheck))
     wish = next((action for action in actions if isinstance(action, SubmitReview)), None)
@@ -162,3 +162,8 @@ async def _allowed(call: Awaitable[object], passing: frozenset[int] = frozenset(
             raise
         return error.status != 403
     return True
+
+
+def _nobody(_: Mapping[str, Any]) -> bool:
+    """On a runner every bot is `github-actions[bot]`: who opened it says nothing of agents."""
+    return False

@@ -40,6 +40,7 @@ class Sender:
     """The issue as it is now: a delivery may come late and out of order."""
     proposed: tuple[Wrong, ...] | None = None
     pull: Pull | None = None
+    others: tuple[Pull, ...] = ()
     templates: tuple[str, ...] = ()
     planned: Planned | None = None
     head: Head | None = None
@@ -189,6 +190,7 @@ def decide(
         closed=sender.closed,
         proposed=sender.proposed,
         pull=sender.pull,
+        others=sender.others,
         templates=sender.templates,
         planned=sender.planned,
         head=sender.head,

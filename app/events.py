@@ -152,6 +152,8 @@ class PullChanged:
     """The commit, SHA-1 in hex."""
     base: str = ""
     """The commit of the base branch that it was opened or pushed against."""
+    into: str = ""
+    """The base branch: its rules count as they are now."""
     branch: str = ""
     """Of the head, in this repository; empty for one in a fork."""
     draft: bool = False

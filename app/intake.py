@@ -35,11 +35,14 @@ from app.events import (
     EffectFailed,
     Event,
     OwnEvent,
+    PullChanged,
+    PullJudged,
     TaskLanded,
     TaskRan,
 )
 from app.github.payloads import read_event
 from app.handlers.facts import Policy
+from app.handlers.pulls import undecided
 from app.outward import told
 from app.store import allowances, deliveries, log, outbox, threads
 from app.store.deliveries import Claimed
@@ -167,6 +170,11 @@ def give_up(connection: Connection, claimed: Claimed) -> None:
         lost = replace(event, answer=None, error="its answer could not be stored")
         place_of = threads.place_of(connection, event.feature_id)
         deliveries.add_own(connection, f"kr:dead:{claimed.guid}", lost, place_of)
+    elif isinstance(event, PullChanged | PullJudged):
+        place = event.place if isinstance(event, PullJudged) else event.issue.place
+        outbox.put(connection, undecided(place, event.head))
+    elif isinstance(event, OwnEvent) and not event.feature_id:
+        return  # nobody's feature waits for it; the operator sees it in `kr doctor`
     elif isinstance(event, TaskRan | TaskLanded):
         lost_task = type(event)(event.feature_id, event.task, event.run, error=_NOT_STORED)
         place_of = threads.place_of(connection, event.feature_id)

@@ -5,7 +5,8 @@ The same for the service and for the Action: it reads GitHub, and writes nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from app.actions import LineNote, Note, ReviewPull
@@ -14,7 +15,7 @@ from app.agents.reviewing import ModelReview
 from app.agents.reviewing import Reviewed as Shown
 from app.events import Reviewed
 from app.github.client import RepoClient
-from app.github.reviews import Ours, threads
+from app.github.reviews import Ours, OurThread, threads
 from app.github.subject import Looked, read_subject
 from app.review.checks import ordered, review
 from app.review.choosing import Plan, Thread, plan
@@ -26,6 +27,7 @@ from app.texts.review import (
     check_title,
     finding_comment,
     finding_key,
+    is_by_model,
     review_body,
 )
 from app.texts.safe import one_line
@@ -51,25 +53,45 @@ class Model:
 
 
 async def look(
-    client: RepoClient, wanted: ReviewPull, ours: Ours, model: Model | None = None
+    client: RepoClient,
+    wanted: ReviewPull,
+    ours: Ours,
+    model: Model | None = None,
+    opened: Ours | None = None,
 ) -> Reviewed:
-    """Review a pull request as it is now. Raises `GitHubError`."""
+    """Review a pull request as it is now. Raises `GitHubError`.
+
+    `ours` tells which threads are; `opened` whether its opener binds it to the scopes.
+    """
     place = wanted.place
-    seen = await read_subject(client, place.number, wanted.folder, ours, wanted.allowed)
+    seen = await read_subject(client, place.number, wanted.folder, opened or ours, wanted.allowed)
+    if wanted.head and wanted.head != seen.head:
+        model = None  # whoever pushed since has another look at that: it is not paid for twice
     found = review(seen.subject)
+    said_before = await threads(client, place.number, ours)  # what fails later is paid for again
     known = [
         Thread(key, one.resolved, one.id, one.path)
-        for one in await threads(client, place.number, ours)
+        for one in said_before
         if (key := finding_key(one.body))
-    ]  # before the model is asked: what fails after that would be paid for again
+    ]
     said, notes = await _ask(wanted, seen, found, model) if model else (None, [])
     if said is not None:
         found = ordered((*found, *said.findings))
         notes += _about(said)
     lines = {one.path: read_patch(one.patch).commentable for one in seen.subject.files}
     chosen = plan(found, known, lines, wanted.most)
+    unseen = _unseen(said_before, said)
+    chosen = replace(chosen, resolve=tuple(one for one in chosen.resolve if one.node not in unseen))
     by = said.model if said else ""
     return _reviewed(wanted, seen.head, found, chosen, by, notes)
+
+
+def _unseen(before: Sequence[OurThread], said: ModelReview | None) -> frozenset[str]:
+    """Threads of a model that none has looked at now: nobody knows whether their matter is gone."""
+    paths = {*said.left_out, *said.shortened} if said else set()
+    return frozenset(
+        one.id for one in before if is_by_model(one.body) and (said is None or one.path in paths)
+    )
 
 
 async def _ask(

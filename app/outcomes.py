@@ -196,6 +196,8 @@ class PullJudged:
     paths: int
     judged: Judged
     allowed: tuple[Allowance, ...] = ()
+    owners: str | None = None
+    """CODEOWNERS of the base branch."""
     error: str = ""
     """Why it could not be read."""
 

@@ -37,7 +37,10 @@ async def show_pull(attempt: Attempt, effect: ShowPull) -> Outcome:
         found = await attempt.write(proposals.edit(client, found.number, **words))
     if found.state == "open" and found.draft is not effect.draft:
         change = proposals.set_draft if effect.draft else proposals.set_ready
-        await attempt.write(change(client, found))
+        if effect.draft:  # not every plan has drafts
+            await _unless_gone(attempt.write(change(client, found)))
+        else:
+            await attempt.write(change(client, found))
     return Done({"number": found.number})
 
 
@@ -167,9 +170,9 @@ async def _dismiss(path: str, review: int, message: str, client: RepoClient) -> 
 
 
 async def _unless_gone(call: Awaitable[Any]) -> None:
-    """What somebody deleted, or has settled already, needs nothing more."""
+    """What somebody deleted, or has settled, or what we may not do, holds up nothing else."""
     try:
         await call
     except GitHubError as error:
-        if error.status not in {404, 422} or error.rate_limited:
+        if error.status not in {403, 404, 422} or error.rate_limited:
             raise

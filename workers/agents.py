@@ -118,6 +118,8 @@ class Agents(Drain):
         await self._renew_team()
         if isinstance(effect, RunTask) and due.attempts > TRIES:
             event: OwnEvent = _given_up(effect)
+        elif isinstance(effect, JudgePull):
+            event = await self._workshop.judge(effect, self._team, due.attempts >= TRIES)
         else:
             event = await self._call(effect)
         await patiently(self._store, due, event)
@@ -153,7 +155,7 @@ class Agents(Drain):
         """No child process and no open port is left."""
         await self._team.stop()
 
-    async def _call(self, effect: AgentEffect | TaskEffect) -> OwnEvent:
+    async def _call(self, effect: AgentEffect | RunTask | LandTask) -> OwnEvent:
         """An error is an answer too: the handlers ask somebody else, and the log keeps it."""
         match effect:
             case GenerateQuestions():
@@ -170,8 +172,6 @@ class Agents(Drain):
                 return await self._run_task(effect)
             case LandTask():
                 return await self._workshop.land(effect, self._team)
-            case JudgePull():
-                return await self._workshop.judge(effect, self._team)
             case _:
                 assert_never(effect)
 

@@ -37,7 +37,7 @@ from app.events import (
 from app.features.model import Feature, Place
 from app.github.client import AppClient, GitHubError
 from app.github.documents import read_planned, read_pull_head, read_templates
-from app.github.pulls import read_pull, read_pull_at
+from app.github.pulls import others_of, read_pull, read_pull_at
 from app.github.required import required_checks
 from app.handlers.facts import Head, Permission, Policy
 from app.scopes.pulls import Pull, owners_of
@@ -141,7 +141,7 @@ class Asker:
         client, policy = await self._app.repository(place), await self._policy(place)
         ours = head.author == f"{await self._app.slug()}[bot]"
         given = {"ours": ours, "people": policy.people_scopes}
-        return await read_pull_at(client, place.number, head.base, **given)
+        return await read_pull_at(client, place.number, head.into or head.base, **given)
 
     async def _documents(self, event: Commented, sender: Sender) -> Sender:
         """What commands about documents and pull requests need to know."""
@@ -190,11 +190,12 @@ class Asker:
         policy = await self._policy(place)
         ours, people = event.issue.author == f"{slug}[bot]", policy.people_scopes
         pull = await read_pull(client, event, ours=ours, people=people)
+        others = await others_of(client, place.number, event.head, people=people)
         if path not in pull.paths:
-            return Sender(pull=pull), policy
+            return Sender(pull=pull, others=tuple(others)), policy
         text = await client.text_at(path, event.head)
         wrong = await self._deps.policies.wrong_with(place.repo, path, text, self._fetcher(place))
-        return Sender(proposed=wrong, pull=pull), policy
+        return Sender(proposed=wrong, pull=pull, others=tuple(others)), policy
 
     async def _policy(self, place: Place) -> Policy:
         return await self._deps.policies.of(place.repo, self._fetcher(place))

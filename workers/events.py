@@ -22,6 +22,10 @@ BUDGET = 5.0
 """Seconds for one ring; what is left then is rung for again, so that a stop is never far."""
 
 
+_FINAL = frozenset({403, 404, 410, 422, 451})
+"""What GitHub goes on to answer: it must not hold up all that comes after it."""
+
+
 class Events:
     """Claims deliveries one by one and works them off."""
 
@@ -61,8 +65,10 @@ class Events:
                 done = process(connection, claimed, event, policy, sender, self._crash)
         except FenceLost:
             logger.info("delivery %s was taken over", claimed.guid)
-        except (GitHubError, OperationalError) as error:
+        except OperationalError as error:
             self._put_back(claimed, error, passing=True)
+        except GitHubError as error:
+            self._put_back(claimed, error, passing=error.rate_limited or error.status not in _FINAL)
         except Exception as error:
             logger.exception("delivery %s failed", claimed.guid)
             self._put_back(claimed, error, passing=False)

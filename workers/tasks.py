@@ -117,13 +117,19 @@ class Tasks:
             logger.exception("no tidying up")  # that it landed is told all the same
         return found
 
-    async def judge(self, wanted: JudgePull, team: Team) -> PullJudged:
-        """Hold a large pull request against the scopes, from git."""
+    async def judge(self, wanted: JudgePull, team: Team, last: bool) -> PullJudged:
+        """Hold a large pull request against the scopes, from git.
+
+        Raises `GitFailed` unless it is the `last` try.
+        """
         shop = await self._opened(team)
         about = (0, wanted.place, wanted.head)
+        read = (wanted.place.repo, wanted.base, wanted.head, wanted.pull)
         try:
-            pull = await shop.read_large(wanted.place.repo, wanted.base, wanted.head, wanted.pull)
+            pull = await shop.read_large(*read)
         except GitFailed as error:
+            if not last:
+                raise  # a network that fails is no verdict
             return PullJudged(*about, True, False, 0, Judged(), error=str(error))
         own = pull.scopes is not None
         if not is_bound(pull):
@@ -131,7 +137,9 @@ class Tasks:
         allowed = {one.path for one in wanted.allowed}
         found = await asyncio.to_thread(judge, pull, allowed)
         shown = Judged(found.trespasses[:MOST], found.flaws[:MOST])
-        return PullJudged(*about, True, own, len(pull.paths), shown, wanted.allowed)
+        return PullJudged(
+            *about, True, own, len(pull.paths), shown, wanted.allowed, owners=pull.owners
+        )
 
     async def in_form(self, wanted: WriteDocuments) -> WriteDocuments:
         """The drafts as the repository's own templates want them. Raises `GitHubError`."""

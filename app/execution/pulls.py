@@ -86,14 +86,20 @@ async def _commits(mirror: Mirror, base: str, head: str, known: Pull) -> tuple[C
 
 
 async def _touched(mirror: Mirror, commits: list[str]) -> dict[str, tuple[str, ...]]:
-    """Commit → what it changes; of a merge what neither side had so."""
+    """Commit → what it changes; of a merge what neither side had so.
+
+    A file may be named like a commit: a path is what follows a record, which begins with a colon.
+    """
     given = "".join(f"{sha}\n" for sha in commits).encode()
-    shown = ("--name-only", "--no-renames", _ALL)
+    shown = ("--raw", "--no-renames", _ALL)
     asked = ("diff-tree", "--stdin", "-z", "-r", "-c", "--root", *shown)
-    wanted, found, current = set(commits), dict[str, list[str]](), ""
-    for word in _plain(await mirror.run(*asked, given=given)):
-        if word in wanted and word not in found:
-            current, found[word] = word, []
-        elif word and current:
-            found[current].append(word)
+    found, current, words = dict[str, list[str]](), "", iter(
+        (await mirror.run(*asked, given=given)).split(b"\0")
+    )  # fmt: skip
+    for word in words:
+        if word.startswith(b":"):
+            found[current] += _plain(next(words, b""))
+        elif word:
+            current = word.decode("ascii", "replace").strip()
+            found.setdefault(current, [])
     return {sha: tuple(paths) for sha, paths in found.items()}

@@ -216,6 +216,7 @@ class Workshop:
 
     async def read_large(self, repo: str, base: str, head: str, known: Pull) -> Pull:
         """See `app.execution.pulls.read_large`."""
+        await self._fetched(repo)
         return await read_large(self._mirrors, repo, base, head, known)
 
     def _said(self, text: str) -> str:

@@ -33,6 +33,7 @@ async def read_pull_head(client: RepoClient, number: int) -> Head:
     return Head(
         sha=str(head["sha"]),
         base=str(base["sha"]),
+        into=str(base["ref"]),
         branch=str(head["ref"]) if same else "",
         draft=bool(found.get("draft")),
         author=str((found.get("user") or {}).get("login") or ""),

@@ -158,7 +158,8 @@ def _pull_event(guid: str, data: Mapping[str, Any]) -> GitHubEvent | None:
         return PullClosed(guid, sender, issue, branch, pull.get("merged") is True, head)
     base = _text(_map(pull.get("base")).get("sha"))
     draft, again = pull.get("draft") is True, data.get("action") == "reopened"
-    return PullChanged(guid, sender, issue, head, base, branch, draft, again)
+    into = _text(_map(pull.get("base")).get("ref"))
+    return PullChanged(guid, sender, issue, head, base, into, branch, draft, again)
 
 
 def _own_branch(pull: Mapping[str, Any]) -> str:

@@ -64,8 +64,16 @@ async def get(client: RepoClient, number: int) -> Proposal:
 async def open_draft(
     client: RepoClient, *, head: str, base: str, title: str, body: str
 ) -> Proposal:
-    """Open one as a draft. Raises `GitHubError`: 422 where there is one, or nothing to propose."""
-    data = {"head": head, "base": base, "title": title, "body": body, "draft": True}
+    """Open one, as a draft where the plan has drafts.
+
+    Raises `GitHubError`: 422 where there is one, or nothing to propose.
+    """
+    data = {"head": head, "base": base, "title": title, "body": body}
+    try:
+        return _proposal(await client.call("POST", "/pulls", json={**data, "draft": True}))
+    except GitHubError as error:
+        if error.status != 422 or "draft" not in str(error).lower():
+            raise
     return _proposal(await client.call("POST", "/pulls", json=data))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from app.events import PullChanged
-from app.github.client import RepoClient
+from app.github.client import GitHubError, RepoClient
 from app.scopes import parse
 from app.scopes.links import ENDLESS, MAX_TARGET, unread
 from app.scopes.pulls import SCOPE_FILE, Commit, Pull, agents_in, is_by_agents
@@ -43,13 +43,14 @@ async def read_pull(
     submodules that it brings.
     """
     number = event.issue.place.number
-    return await _read(client, number, event.base, event.head, ours=ours, people=people)
+    base = event.into or event.base
+    return await _read(client, number, base, event.head, ours=ours, people=people)
 
 
 async def read_pull_at(
     client: RepoClient, number: int, base: str, *, ours: bool, people: bool
 ) -> Pull:
-    """The same for one that is known by its number and base commit. Raises `GitHubError`."""
+    """The same for one that is known by its number and base branch. Raises `GitHubError`."""
     found = await client.call("GET", f"/pulls/{number}")
     return await _read(client, number, base, str(found["head"]["sha"]), ours=ours, people=people)
 
@@ -57,9 +58,22 @@ async def read_pull_at(
 async def _read(
     client: RepoClient, number: int, base: str, head: str, *, ours: bool, people: bool
 ) -> Pull:
-    files = await client.pages(f"/pulls/{number}/files")
-    listed = await client.pages(f"/pulls/{number}/commits")
+    try:
+        files = await client.pages(f"/pulls/{number}/files")
+        listed = await client.pages(f"/pulls/{number}/commits")
+    except GitHubError as error:
+        if error.status != 422:
+            raise
+        return await _unlisted(client, base, ours=ours, people=people)  # git shows it
     return await read_head(client, base, head, ours=ours, people=people, files=files, listed=listed)
+
+
+async def _unlisted(client: RepoClient, base: str, *, ours: bool, people: bool) -> Pull:
+    """Of a pull request that GitHub cannot show: what is known without its files and commits."""
+    pull = Pull(ours=ours, complete=False)
+    scopes = await read_rules(client, SCOPE_FILE, base) if base else None
+    pull = replace(pull, scopes=scopes, owners=await read_owners(client, base) if base else None)
+    return replace(pull, members=await _members(client, pull)) if people else pull
 
 
 async def read_head(
@@ -74,6 +88,10 @@ async def read_head(
 ) -> Pull:
     """The same from files and commits that were listed already. Raises `GitHubError`."""
     complete = len(files) < MOST_FILES and len(listed) < MOST_COMMITS
+    if complete and listed and str(listed[-1]["sha"]) != head:
+        complete = False  # somebody pushed since: what is listed is not that commit's
+    if any(len(one.get("parents") or ()) > 1 and not _signed(one) for one in listed):
+        complete = False  # GitHub holds a merge against its first parent; git tells what it changed
     emails = {mail: who for one in listed for mail, who in [_person(one)] if mail and who}
     pull = Pull(names(files), tuple(map(_commit, listed)), None, ours, complete, emails=emails)
     if not (is_by_agents(pull) or people or not complete):
@@ -163,10 +181,31 @@ async def _members(client: RepoClient, pull: Pull) -> dict[str, tuple[str, ...]]
     return found
 
 
+async def others_of(client: RepoClient, number: int, head: str, *, people: bool) -> list[Pull]:
+    """Further open pull requests of the same commit, at most five. Raises `GitHubError`."""
+    try:
+        found = await client.call("GET", f"/commits/{quote(head)}/pulls")
+    except GitHubError as error:
+        if error.status not in {404, 409, 422} or error.rate_limited:
+            raise
+        return []
+    same = [
+        one
+        for one in found or []
+        if one.get("state") == "open" and one["number"] != number and one["head"]["sha"] == head
+    ]
+    return [
+        await _read(client, int(one["number"]), str(one["base"]["ref"]), head, ours=False,
+                    people=people)
+        for one in same[:5]
+    ]  # fmt: skip
+
+
 def names(files: list[dict[str, Any]]) -> tuple[str, ...]:
     """Old and new names."""
     found = [str(item.get("filename", "")) for item in files]
-    found += [str(item["previous_filename"]) for item in files if item.get("previous_filename")]
+    moved = [item for item in files if item.get("status") != "copied"]  # a copy leaves its source
+    found += [str(item["previous_filename"]) for item in moved if item.get("previous_filename")]
     return tuple(found)
 
 
@@ -174,6 +213,12 @@ def _commit(listed: dict[str, Any]) -> Commit:
     _, person = _person(listed)
     message = str((listed.get("commit") or {}).get("message", ""))
     return Commit(str(listed["sha"]), agents_in(message), person=person)
+
+
+def _signed(listed: dict[str, Any]) -> bool:
+    """Whether an agent or a person stands for a commit."""
+    message = str((listed.get("commit") or {}).get("message", ""))
+    return bool(agents_in(message) or _person(listed)[1])
 
 
 def _person(listed: dict[str, Any]) -> tuple[str, str]:

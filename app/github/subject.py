@@ -37,7 +37,7 @@ async def read_subject(
 ) -> Looked:
     """All of it as it is now; `folder` is that of the feature's documents. Raises `GitHubError`."""
     found = await client.call("GET", f"/pulls/{number}")
-    head, base = str(found["head"]["sha"]), str(found["base"]["sha"])
+    head, base = str(found["head"]["sha"]), str(found["base"].get("ref") or found["base"]["sha"])
     files = await client.pages(f"/pulls/{number}/files")
     commits = await client.pages(f"/pulls/{number}/commits")
     pull = await read_head(client, base, head, ours=ours(found), files=files, listed=commits)

@@ -147,6 +147,8 @@ class Head:
     sha: str
     base: str = ""
     """The commit of the base branch."""
+    into: str = ""
+    """The base branch."""
     branch: str = ""
     """Of the head, in this repository; empty for one in a fork."""
     draft: bool = False
@@ -184,6 +186,8 @@ class Facts:
     """What is wrong with the configuration a pull request brings; None if it brings none."""
     pull: Pull | None = None
     """What a pull request changes, if the event is about one."""
+    others: tuple[Pull, ...] = ()
+    """Further open pull requests of the same commit: a check is the commit's, and so all count."""
     head: Head | None = None
     """The pull request, if a command is about one."""
     allowed: tuple[Allowance, ...] = ()

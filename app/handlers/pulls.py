@@ -32,7 +32,7 @@ def changed(event: PullChanged, facts: Facts) -> list[Action]:
     if facts.proposed is not None:
         actions.append(_config(place, event.head, facts.proposed))
     if facts.pull is not None:
-        actions.append(scope(place, event.head, event.base, facts.pull, facts.allowed))
+        actions.append(_worst(event, facts, facts.pull))
     return [*actions, *_of_feature(event, facts)]
 
 
@@ -46,6 +46,19 @@ def _of_feature(event: PullChanged, facts: Facts) -> list[Action]:
         reopened(turn, event.issue.place.number, event.sender.login)
         return [*turn.actions(), look(facts, event, turn.feature)]
     return [look(facts, event, feature)] if is_own(feature, event.issue, event.branch) else []
+
+
+def _worst(event: PullChanged, facts: Facts, pull: Pull) -> ShowCheck | JudgePull:
+    """The check belongs to the commit: another pull request of it must not turn it green."""
+    place = event.issue.place
+    found = [
+        scope(place, event.head, event.base, one, facts.allowed) for one in (pull, *facts.others)
+    ]
+    return next((one for one in found if not _passes(one)), found[0])
+
+
+def _passes(check: ShowCheck | JudgePull) -> bool:
+    return isinstance(check, ShowCheck) and check.conclusion == "success"
 
 
 def ended(event: AllowanceEnded, facts: Facts) -> list[Action]:
@@ -76,8 +89,14 @@ def judged(event: PullJudged, facts: Facts) -> list[Action]:
         return [_check(place, head, SCOPE, title, summary, (), failed=True)]
     if not event.bound:
         return [_people(place, head)]
-    known = Pull(scopes="" if event.own else None)
+    known = Pull(scopes="" if event.own else None, owners=event.owners)
     return [_verdict(place, head, known, event.judged, event.paths, event.allowed)]
+
+
+def undecided(place: Place, head: str) -> ShowCheck:
+    """It could not be decided: a required check that never reports would block without a word."""
+    title, summary = "It could not be judged", checks.undecided_summary()
+    return _check(place, head, SCOPE, title, summary, (), failed=True)
 
 
 def _people(place: Place, head: str) -> ShowCheck:

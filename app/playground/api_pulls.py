@@ -90,6 +90,17 @@ async def pull_commits(call: Call) -> Response:
     return call.listed(infos, show.commit)
 
 
+async def pulls_of_commit(call: Call) -> Response:
+    """The pull requests whose head a commit is."""
+    repo, sha = call.repo(), call.part("sha")
+    found = [
+        issue
+        for issue in visible(repo.issues.values())
+        if issue.pull is not None and issue.pull.head_sha == sha
+    ]
+    return call.listed(found, lambda issue: simple_pull(call.box, repo, issue))
+
+
 async def is_merged(call: Call) -> Response:
     repo = call.repo()
     if pull_of(pull_issue(call, repo)).merged is None:
@@ -108,6 +119,7 @@ ROUTES = [
     Route(PULLS, api(create_pull), methods=["POST"]),
     Route(ONE, api(get_pull), methods=["GET"]),
     Route(ONE, api(update_pull), methods=["PATCH"]),
+    Route(ROOT + "/commits/{sha}/pulls", api(pulls_of_commit), methods=["GET"]),
     Route(ONE + "/files", api(pull_files)),
     Route(ONE + "/commits", api(pull_commits)),
     Route(ONE + "/merge", api(is_merged), methods=["GET"]),

@@ -18,7 +18,10 @@ from app.scopes.scopes import DEFAULT, Scopes, Verdict, check, is_guarded, parse
 SCOPE_FILE = ".github/AGENT_SCOPES"
 DRIVER = "baron"
 """Writes the documents of a feature, and nothing else."""
-_TRAILER = re.compile(r"^Agent:[ \t]*@?([A-Za-z0-9][A-Za-z0-9_-]{0,59})[ \t]*$", re.MULTILINE)
+_TRAILER = re.compile(
+    r"^Agent[ \t]*:[ \t]*@?([A-Za-z0-9][A-Za-z0-9_-]{0,59})[ \t]*$", re.MULTILINE | re.IGNORECASE
+)
+_TRAILERS = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]{0,40}[ \t]*:.*(?:\n|\Z))+\Z")
 _SUBMODULE = "a submodule brings code of others; a person has to add it"
 _DOCUMENTS = re.compile(r"specs/[0-9]{3,}-[a-z0-9-]{1,120}/[^/]+\.md")
 
@@ -92,9 +95,15 @@ class Judged:
 
 
 def agents_in(message: str) -> tuple[str, ...]:
-    """The agents that a commit's message names in its last paragraph, in small letters."""
-    last = message.replace("\r\n", "\n").strip().rpartition("\n\n")[2]
-    return tuple(dict.fromkeys(name.casefold() for name in _TRAILER.findall(last)))
+    """The agents that a commit's message names in its trailers, in small letters.
+
+    Every paragraph of trailers counts: GitHub puts those of all commits into a squash, and adds
+    paragraphs of its own. The subject is none.
+    """
+    first, *others = re.split(r"\n[ \t]*\n", message.replace("\r\n", "\n").strip())
+    found = [name for part in others or [first] if _TRAILERS.match(part.strip())
+             for name in _TRAILER.findall(part)]  # fmt: skip
+    return tuple(dict.fromkeys(name.casefold() for name in found))
 
 
 def is_by_agents(pull: Pull) -> bool:

@@ -112,7 +112,8 @@ def _allows(verdict: Verdict, handle: str) -> bool:
 
 def _is_plain(path: str) -> bool:
     """Whether a path has one reading only, from the root of the repository down."""
-    if "\\" in path or "\0" in path or path[1:2] == ":" or len(path) > MAX_PATH:
+    odd = "\\" in path or "\0" in path or "\ufffd" in path  # that stands for any other name
+    if odd or path[1:2] == ":" or len(path) > MAX_PATH:
         return False
     closed = f"/{path}/"
     if "//" in closed or "/./" in closed or "/../" in closed:

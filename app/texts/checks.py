@@ -56,6 +56,14 @@ def unreadable_summary(why: str) -> str:
     )
 
 
+def undecided_summary() -> str:
+    """Of `baron/scope`, after errors of our own."""
+    return (
+        "Something went wrong inside; the operator finds it in the log of the service. A push, or"
+        " closing and reopening the pull request, has it judged again."
+    )
+
+
 def scope_title(judged: Judged, paths: int) -> str:
     """One line."""
     if judged.flaws:

@@ -24,6 +24,7 @@ _LONGEST_SUGGESTION = 4000
 _PERSONA = "**@degaulle** · reviewer"
 _ICONS = {Severity.BLOCKING: "🛑", Severity.IMPORTANT: "⚠️", Severity.MINOR: "💡"}
 _KEY = re.compile(r"(?:\A|/)finding/([0-9a-f]{16})\Z")
+_SAID_BY = "Said by "
 _RUNS = re.compile("`+")
 
 
@@ -37,7 +38,7 @@ def finding_comment(finding: Finding, *, key: str) -> str:
         f" {_prose(finding.message, 2000)}",
         _prose(finding.reason, 4000),
         *_suggestion(finding.suggestion),
-        *([f"Said by {_model(finding.by)}, and not by a rule."] if finding.by else []),
+        *([f"{_SAID_BY}{_model(finding.by)}, and not by a rule."] if finding.by else []),
     ]
     return "\n\n".join(part for part in text if part).replace("\n\n", "\n", 1)
 
@@ -50,6 +51,11 @@ def finding_key(body: str) -> str | None:
     fields = read_marker(body) or {}
     found = _KEY.search(str(fields.get("key", ""))) if fields.get("kind") == "review" else None
     return found.group(1) if found else None
+
+
+def is_by_model(body: str) -> bool:
+    """Whether a finding's comment is a model's, and not a rule's."""
+    return _SAID_BY in body
 
 
 def review_body(

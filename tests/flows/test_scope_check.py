@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.flows.building import write as put
 from tests.recovery.town import REPO, Town, until
 
 
@@ -146,3 +147,19 @@ def test_more_files_than_github_lists_are_read_from_git(town: Town, tmp_path: Pa
     run = check(town, Branch.of(town, "large-one").propose()["head"]["sha"], 60)
     assert run["conclusion"] == "failure"
     assert run["output"]["title"] == "1 of 3101 paths outside the scope of its agent"
+
+
+def test_a_second_pull_request_of_the_commit_does_not_turn_its_check_green(town: Town) -> None:
+    first = Branch(town, "same-head")
+    first.write("k8s/same.yaml", "dede")
+    pull = first.propose()
+    head = pull["head"]["sha"]
+    assert check(town, head)["conclusion"] == "failure"
+    mara = town.client.as_user("mara")
+    lax = {"ref": "refs/heads/lax", "sha": pull["base"]["sha"]}
+    mara.call("POST", f"/repos/{REPO}/git/refs", json=lax)
+    put(town, "lax", ".github/AGENT_SCOPES", "* @dede\n")
+    other = {"title": "Into lax", "head": "same-head", "base": "lax"}
+    mara.call("POST", f"/repos/{REPO}/pulls", json=other)
+    time.sleep(4)
+    assert check(town, head)["conclusion"] == "failure"

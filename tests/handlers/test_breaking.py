@@ -173,6 +173,7 @@ def test_a_conflict_on_a_path_that_is_no_utf8_can_be_stored() -> None:
 
     shop = object.__new__(Workshop)
     shop._mirrors, shop._secrets = None, frozenset()  # type: ignore[assignment]
+    shop._fetched = AsyncMock()  # type: ignore[method-assign]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "land", found)
         wanted = LandTask("k", 1, PLACE, "T001", 1, "a" * 40, "012-x")
