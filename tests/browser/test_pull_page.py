@@ -21,7 +21,7 @@ if grep -q 'Write failing tests'; then
     echo 'def test_export(): assert True' > tests/test_export.py
 else
     mkdir -p src/storefront
-    echo 'def export(): breakpoint()' > src/storefront/export.py
+    printf 'def export():\\n    breakpoint()\\n' > src/storefront/export.py
     echo 'replicas: 9' > k8s/evil.yaml || true
 fi
 echo done
@@ -61,7 +61,7 @@ def test_from_go_to_the_merge_in_the_browser(town: Town, page: Page) -> None:
     page.goto(here)
     expect(page.get_by_text(f"Closes #{number}").first).to_be_visible()
     expect(page.get_by_text("Decisions", exact=True).first).to_be_visible()
-    until(lambda: "breakpoint" in _text(page, here), 30, "the review says nothing of its finding")
+    until(lambda: "halts the program" in _text(page, here), 30, "the review says nothing")
     assert "<!--" not in page.inner_text("body")
 
     commits = _text(page, f"{here}/commits")
@@ -77,8 +77,8 @@ def test_from_go_to_the_merge_in_the_browser(town: Town, page: Page) -> None:
     page.get_by_role("button", name="Merge pull request").click()
     until(lambda: (pull_of(town, number) or {}).get("merged_at"), 20, "not merged")
     until(lambda: "the pull request was merged" in town.status(number), 20, "not told")
-    page.goto(f"{town.github}/{REPO}/issues/{number}")
-    expect(page.get_by_text("baron:done").first).to_be_visible()
+    issue = f"{town.github}/{REPO}/issues/{number}"
+    until(lambda: "added the label baron:done" in _text(page, issue), 20, "no label")
 
 
 def _text(page: Page, url: str) -> str:

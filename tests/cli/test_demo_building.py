@@ -127,8 +127,7 @@ def test_the_configuration_is_valid_and_the_demos_own(
     asked = {config.agents.roles[name].backend for name in WITHOUT_MODEL}
     assert asked == {"none", "retrieval"}
     assert set(WITHOUT_MODEL) | set(ROLES) == set(config.agents.roles)  # none is left to chance
-    assert setup.env["ANTHROPIC_BASE_URL"].startswith("http://127.0.0.1:")
-    assert setup.env["ANTHROPIC_API_KEY"] != "the-operators"
+    assert "ANTHROPIC_API_KEY" not in setup.env  # no key of the operator's is used
     assert setup.env["KR_SANDBOX"] == hire(tmp_path).sandbox
     box = setup.programs[0].argv
     assert "scripted program" in box[box.index("--note") + 1]
