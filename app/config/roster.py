@@ -33,9 +33,9 @@ ROSTER: dict[str, Any] = {
             " looks and reads, pricing and plans, adoption, communication, support, success"
             " measures.",
         },
-        "qa": {"handle": "@marie", "kind": "execution", "backend": "none"},
-        "developer": {"handle": "@dede", "kind": "execution", "backend": "none"},
-        "devops": {"handle": "@gustave", "kind": "execution", "backend": "none"},
+        "qa": {"handle": "@marie", "kind": "execution", "backend": "none", "timeout": "30m"},
+        "developer": {"handle": "@dede", "kind": "execution", "backend": "none", "timeout": "30m"},
+        "devops": {"handle": "@gustave", "kind": "execution", "backend": "none", "timeout": "30m"},
         "reviewer": {"handle": "@degaulle", "kind": "execution", "backend": "none"},
     }
 }

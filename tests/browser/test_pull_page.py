@@ -83,4 +83,4 @@ def test_from_go_to_the_merge_in_the_browser(town: Town, page: Page) -> None:
 
 def _text(page: Page, url: str) -> str:
     page.goto(url)
-    return page.inner_text("body")
+    return " ".join(page.inner_text("body").split())
