@@ -235,7 +235,7 @@ def test_stop_ends_the_process_that_is_under_way(
     mark = mark_of(town)
     assert agents_at_work(mark)
     town.client.as_user("mara").comment(REPO, number, "/stop")
-    until(lambda: not agents_at_work(mark), 20, "its process is still there")
+    until(lambda: not agents_at_work(mark), 60, "its process is still there")
     assert entries(town, number, "agent.failed") == []
     assert "paused" in town.status(number)
 
