@@ -76,7 +76,7 @@ def feature_of(connection: Connection, place: Place, pull: bool) -> Feature | No
     column = "pull" if pull else "number"
     data = connection.execute(
         text(
-            f"SELECT data FROM features WHERE repo_id = :repo AND {column} = :number"  # noqa: S608
+            f"SELECT data FROM features WHERE repo_id = :repo AND {column} = :number"  # noqa: S608 - one of two names
             " ORDER BY id DESC LIMIT 1"
         ),
         {"repo": place.repo_id, "number": place.number},

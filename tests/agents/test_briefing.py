@@ -118,7 +118,7 @@ def test_the_fence_stays_closed_even_for_who_knows_its_number(
         value = ((text, text, text, text),)
     elif isinstance(getattr(TASK, field), tuple):
         value = (text,)
-    told = brief(replace(TASK, **{field: value})).user  # type: ignore[arg-type]
+    told = brief(replace(TASK, **{field: value})).user  # type: ignore[arg-type]  # a dict has no types
     assert outside_the_fence(told) == outside_the_fence(brief(TASK).user)
     assert "49" not in told
     assert "\x00" not in told

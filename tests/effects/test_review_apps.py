@@ -38,7 +38,7 @@ def config(folder: Path, apps: str = DEGAULLE) -> Config:
 
 def settings(two: Two, **more: object) -> Settings:
     given = {"github_app_id": "1", "github_private_key": two.first.private_key, **more}
-    return Settings(github_api_url=two.first.api, github_url=two.first.url, **given)  # type: ignore[arg-type]
+    return Settings(github_api_url=two.first.api, github_url=two.first.url, **given)  # type: ignore[arg-type]  # a dict has no types
 
 
 def read(two: Two, folder: Path, env: Mapping[str, str], apps: str = DEGAULLE) -> Named | Unusable:

@@ -32,7 +32,7 @@ TOP_LEVEL = {
 }
 REQUIREMENTS = (".ci/requirements.txt", ".ci/requirements-dev.txt")
 # put together here, so that this file does not find itself
-KEY_HEADER = re.compile("-----BEGIN " + "[A-Z ]*PRIVATE KEY-----\\s*[A-Za-z0-9+/]{40}")
+KEY_HEADER = re.compile(r"-{5}BEGIN [A-Z ]*" + r"PRIVATE" + r" KEY-{5}\s*[A-Za-z0-9+/]{40}")
 MACHINE_PATH = re.compile(r"(?<![\w.~$}*-])/(?:work|root|home|Users)/(?!runner\b)[A-Za-z0-9_.]")
 
 
