@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from tests.browser.test_thread import _FLAGS, PATIENCE, say
+from tests.browser.test_thread import say
 from tests.flows.building import TASKS, by_shell, configured, pull_of, specified, wait_ready
 from tests.recovery.town import REPO, Town, until
 
@@ -34,21 +33,6 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     configs = configured(folder, qa=by_shell(WORK), developer=by_shell(WORK))
     with Town(folder / "town", env={"KR_CONFIG_DIR": str(configs)}) as made:
         yield made
-
-
-@pytest.fixture
-def page(town: Town) -> Iterator[Page]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next(found for name in names if (found := shutil.which(name)))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=_FLAGS)
-        context = browser.new_context(viewport={"width": 1280, "height": 1600})
-        context.add_cookies([{"name": "playground_user", "value": "mara", "url": town.github}])
-        made = context.new_page()
-        made.set_default_timeout(PATIENCE)
-        expect.set_options(timeout=PATIENCE)
-        yield made
-        browser.close()
 
 
 def test_from_go_to_the_merge_in_the_browser(town: Town, page: Page) -> None:
