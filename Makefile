@@ -50,6 +50,9 @@ lint: setup-dev
 	$(BIN)/ruff check $(PYTHON_TREES)
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/shellcheck .ci/install .ci/pin .ci/coverage .ci/run
+	$(BIN)/zizmor --offline --pedantic --quiet .github action
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action/action.yml
 
 types: setup-dev
 	$(BIN)/mypy

@@ -33,6 +33,10 @@ def query(url: str, text: str) -> object:
         return row[0] if row else None
 
 
+def keep_something(url: str) -> None:
+    query(url, "CREATE TABLE IF NOT EXISTS kept AS SELECT 42 AS n")
+
+
 def test_url_and_extension(postgres: EmbeddedPostgres) -> None:
     url = postgres.start()
     assert url.startswith("postgresql+psycopg://kr:")
@@ -77,7 +81,7 @@ def test_permissions_and_no_secret_on_the_command_line(postgres: EmbeddedPostgre
 
 def test_kill_loses_nothing_and_keeps_the_address(postgres: EmbeddedPostgres) -> None:
     url = postgres.start()
-    query(url, "CREATE TABLE kept AS SELECT 42 AS n")
+    keep_something(url)
     pid = postgres.pid
     assert pid is not None
     busy = psycopg.connect(driver(url))
@@ -157,6 +161,7 @@ def test_lost_passwords_are_said_to_be_lost(tmp_path: Path) -> None:
 
 
 def test_the_server_dies_with_its_parent(postgres: EmbeddedPostgres) -> None:
+    keep_something(postgres.start())
     postgres.stop()
     script = (
         "import sys, time; from pathlib import Path; from app.embedded import EmbeddedPostgres\n"

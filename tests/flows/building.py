@@ -110,6 +110,15 @@ def write(town: Town, branch: str, path: str, text: str, message: str = "") -> s
     return str(person.call("PUT", url, json=body)["commit"]["sha"])
 
 
+def remove(town: Town, branch: str, path: str) -> None:
+    """Delete a file as the maintainer does."""
+    person = town.client.as_user("mara")
+    url = f"/repos/{REPO}/contents/{path}"
+    sha = person.call("GET", f"{url}?ref={branch}")["sha"]
+    body = {"message": f"Remove {path}", "sha": sha, "branch": branch}
+    person.call("DELETE", url, json=body)
+
+
 def text_at(town: Town, path: str, ref: str) -> str | None:
     try:
         found = town.client.call("GET", f"/repos/{REPO}/contents/{path}?ref={ref}")

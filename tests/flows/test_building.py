@@ -62,10 +62,17 @@ def town(model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield town
 
 
-def test_from_label_to_merged(town: Town, model: ScriptedModel) -> None:
+@pytest.fixture(scope="module")
+def built(town: Town) -> int:
+    """A feature whose tasks are done."""
     number = specified(town)
     go(town, number)
-    pull = wait_ready(town, number)
+    wait_ready(town, number)
+    return number
+
+
+def test_from_label_to_merged(town: Town, built: int) -> None:
+    number, pull = built, wait_ready(town, built)
     branch = branch_of(town, number)
     assert "def export" in str(text_at(town, "src/storefront/export.py", branch))
     assert "def test_export" in str(text_at(town, "tests/test_export.py", branch))
@@ -101,7 +108,8 @@ def test_a_task_that_is_stopped_ends_at_once_and_the_rest_goes_on(
     assert "- [ ] T001" in pull["body"]
 
 
-def test_what_the_agents_were_told_and_what_it_cost(town: Town, model: ScriptedModel) -> None:
+@pytest.mark.usefixtures("built")
+def test_what_the_agents_were_told_and_what_it_cost(model: ScriptedModel) -> None:
     """FR-019 and FR-023 on the wire: dede knows his task, its tests, and no other task."""
     by = [seen for seen in model.requests if "You are @dede" in seen.system]
     assert by

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from tests.flows.building import (
@@ -12,6 +15,7 @@ from tests.flows.building import (
     entries,
     go,
     pull_of,
+    remove,
     specified,
     text_at,
     wait_ready,
@@ -21,7 +25,14 @@ from tests.flows.test_conversation import labels, replies, say
 from tests.recovery.test_kills import settle
 from tests.recovery.town import REPO, Town, until
 
-pytestmark = [pytest.mark.needs("git")]
+pytestmark = [pytest.mark.needs("git"), pytest.mark.xdist_group("offers")]
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    """One of its own: these features are merged, and main is another one then."""
+    with Town(Path(tmp_path_factory.mktemp("offers")) / "town") as made:
+        yield made
 
 
 def offers(town: Town, number: int) -> str:
@@ -89,9 +100,11 @@ def test_a_correction_names_what_rested_on_it(town: Town) -> None:
 
 def test_the_repositorys_own_templates_are_filled(town: Town) -> None:
     template = "# Tasks: [FEATURE NAME]\n\n## House rules\n\nKeep it small.\n\n## Phase 1: x\n"
-    write(town, "main", ".specify/templates/tasks-template.md", template)
+    own = ".specify/templates/tasks-template.md"
+    write(town, "main", own, template)
     number = town.open(*ISSUE)
     settle(town, number)
+    remove(town, "main", own)
     branch = branch_of(town, number)
     tasks = str(text_at(town, f"specs/{branch}/tasks.md", branch))
     assert "## House rules\n\nKeep it small." in tasks

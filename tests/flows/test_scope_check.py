@@ -5,11 +5,42 @@ from __future__ import annotations
 import base64
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.flows.building import remove
 from tests.flows.building import write as put
 from tests.recovery.town import REPO, Town, until
+
+pytestmark = [pytest.mark.needs("git"), pytest.mark.xdist_group("scope-check")]
+IN_FORCE = 10.0
+"""Seconds within which a repository's configuration is in force."""
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    """One of its own: what stands on main decides what is in scope."""
+    with Town(Path(tmp_path_factory.mktemp("scope-check")) / "town") as made:
+        yield made
+
+
+@pytest.fixture
+def bound(town: Town) -> Iterator[None]:
+    """People are held to scopes, too."""
+    rules = {
+        ".github/AGENT_SCOPES": "/src/ @dede @mara\n/tests/ @marie\n/k8s/ @gustave\n",
+        ".github/baron.yml": "baron:\n  scopes:\n    people: true\n",
+    }
+    for path, text in rules.items():
+        put(town, "main", path, text)
+    time.sleep(IN_FORCE)
+    yield
+    for path in rules:
+        remove(town, "main", path)
+    time.sleep(IN_FORCE)
 
 
 class Branch:
@@ -100,17 +131,8 @@ def test_an_owner_allows_one_commit_a_path_and_the_next_push_asks_again(town: To
     assert check(town, head)["conclusion"] == "failure"
 
 
+@pytest.mark.usefixtures("bound")
 def test_where_the_repository_asks_for_it_people_are_bound_too(town: Town) -> None:
-    mara = town.client.as_user("mara")
-
-    def put(path: str, text: str) -> None:
-        content = base64.b64encode(text.encode()).decode()
-        body = {"message": f"Write {path}", "content": content, "branch": "main"}
-        mara.call("PUT", f"/repos/{REPO}/contents/{path}", json=body)
-
-    put(".github/AGENT_SCOPES", "/src/ @dede @mara\n/tests/ @marie\n/k8s/ @gustave\n")
-    put(".github/baron.yml", "baron:\n  scopes:\n    people: true\n")
-    time.sleep(10)  # within ten seconds a configuration is in force
     branch = Branch(town, "peoples-bounds")
     branch.write("src/storefront/mine.py")
     branch.write("k8s/mine.yaml")
