@@ -6,12 +6,14 @@ import asyncio
 import base64
 import functools
 import os
+import shutil
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Coroutine
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from app.execution.branches import Author
 from app.execution.mirror import Mirrors
@@ -143,16 +145,26 @@ def _handler(remote: Remote) -> type[BaseHTTPRequestHandler]:
                 "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
                 "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
             }
-            done = subprocess.run(
-                ["git", "http-backend"], input=body, env=env, capture_output=True, check=False
-            )
-            head, _, rest = done.stdout.partition(b"\r\n\r\n")
-            headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
+            with tempfile.TemporaryFile() as given:
+                given.write(body)
+                given.seek(0)
+                with subprocess.Popen(
+                    ["git", "http-backend"], stdin=given, stdout=subprocess.PIPE, env=env
+                ) as backend:
+                    assert backend.stdout is not None
+                    self._pass_on(backend.stdout)
+
+        def _pass_on(self, output: IO[bytes]) -> None:
+            """In pieces: a repository may be larger than the memory."""
+            headers = {}
+            while line := output.readline().decode().strip():
+                name, _, value = line.partition(": ")
+                headers[name] = value
             self.send_response(int(headers.pop("Status", "200").split()[0]))
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(rest)
+            shutil.copyfileobj(output, self.wfile, 1 << 20)
 
         def log_message(self, *_: object) -> None:
             pass
