@@ -1,4 +1,4 @@
-"""Commits, merges and pushes that need no checkout and believe no file but those judged."""
+"""Commits and pushes that need no checkout and believe no file but those judged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.execution.git import (
 from app.execution.mirror import Mirrors
 from app.execution.repository import Mirror
 from app.execution.tree import blob_of, read, remove
-from app.execution.worktrees import Worktree, names
+from app.execution.worktrees import Worktree
 
 ZERO = "0" * 40
 _LINK = "120000"
@@ -46,15 +46,8 @@ class Author:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """The branch now holds the other one."""
-
-    sha: str
-
-
-@dataclass(frozen=True, slots=True)
 class Conflict:
-    """Nothing was merged; these paths were changed on both sides."""
+    """Nothing was brought together; these paths were changed on both sides."""
 
     paths: tuple[str, ...]
 
@@ -94,7 +87,7 @@ async def commit(
                 return None
             text = _worded(message, trailers)
             sha = await _committed(mirror, tree, (worktree.head,), text, author)
-            await _moved(mirror, worktree.branch, sha)
+            await mirror.run("update-ref", f"refs/heads/{branch_name(worktree.branch)}", sha)
     finally:
         await surely(asyncio.to_thread(remove, folder))
     worktree.head = sha
@@ -156,50 +149,6 @@ def _worded(message: str, trailers: Sequence[tuple[str, str]]) -> str:
     lines = [f"{name}: {' '.join(value.split())}" for name, value in trailers]
     text = message.replace("\0", "").strip() or "No message"
     return "\n\n".join(filter(None, (text, "\n".join(lines)))) + "\n"
-
-
-async def merge(
-    mirrors: Mirrors, repo: str, branch: str, into: str, author: Author
-) -> Merged | Conflict:
-    """Merge a branch of ours into another, fast-forward where that is possible. No file is touched.
-
-    Raises `GitFailed` if one of the branches is not there, or they have no common commit.
-    """
-    async with mirrors.writing(repo) as mirror:
-        theirs = _there(branch, await mirror.tip(branch, ours_first=True))
-        ours = _there(into, await mirror.tip(into))
-        if await mirror.holds(ours, theirs):
-            return Merged(ours)
-        if await mirror.holds(theirs, ours):
-            return Merged(await _moved(mirror, into, theirs))
-        asked = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
-        done = await mirror.ask(*asked)
-        if done.code > 1 or not done.output:
-            raise failure(asked, done)
-        tree, *paths = names(done.output)
-        if done.code:
-            return Conflict(tuple(dict.fromkeys(paths)))
-        text = f"Merge {branch} into {into}\n"
-        sha = await _committed(mirror, tree, (ours, theirs), text, author)
-        return Merged(await _moved(mirror, into, sha))
-
-
-def _there(branch: str, found: str | None) -> str:
-    if found is None:
-        raise GitFailed(one_line(f"there is no branch {branch} any more; start its tasks anew"))
-    return found
-
-
-async def _moved(mirror: Mirror, branch: str, sha: str) -> str:
-    await mirror.run("update-ref", f"refs/heads/{branch_name(branch)}", sha)
-    return sha
-
-
-async def push(mirrors: Mirrors, repo: str, branch: str) -> Pushed | Rejected:
-    """Push a branch, never by force. Raises `GitFailed`."""
-    async with mirrors.hold(repo) as mirror:
-        sha = _there(branch, await mirror.ours(branch))
-    return await push_commit(mirrors, repo, sha, branch)
 
 
 async def push_commit(mirrors: Mirrors, repo: str, sha: str, branch: str) -> Pushed | Rejected:

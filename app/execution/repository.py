@@ -62,20 +62,8 @@ class Mirror:
         return {name.removeprefix(ORIGIN): sha for sha, name in rows}
 
     async def resolve(self, name: str) -> str | None:
-        """The commit that a full hash or a branch means; a branch as `tip` has it."""
-        return await self._commit(name) if _SHA.fullmatch(name) else await self.tip(name)
-
-    async def tip(self, branch: str, *, ours_first: bool = False) -> str | None:
-        """Where a branch is: with us, or at the remote if it has more.
-
-        Where both have something of their own, what others pushed counts, unless `ours_first`.
-        """
-        ours, theirs = await self.ours(branch), await self._commit(ORIGIN + branch)
-        if not (ours and theirs):
-            return ours or theirs
-        if await self.holds(ours, theirs):
-            return ours
-        return ours if ours_first and not await self.holds(theirs, ours) else theirs
+        """The commit that a full hash means, or a branch as the remote has it."""
+        return await self._commit(name) if _SHA.fullmatch(name) else await self.remote(name)
 
     async def remote(self, branch: str) -> str | None:
         """Where a branch was at the remote when it was fetched last."""

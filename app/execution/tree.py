@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.execution.git import GitFailed
+from app.scopes.links import followed
 
 POINTER = b"gitdir: /dev/null/knowledge-router\n"
 """The `.git` of a worktree. Nothing can ever be at that path: whatever runs git in the worktree
@@ -24,7 +25,6 @@ MAX_NEW = 200_000
 """Files beside those of the base; above this nobody could judge them."""
 MAX_DEPTH, MAX_PATH = 100, 2000
 """Levels, and characters of a path."""
-_MAX_LINKS = 40
 _PART = 1 << 20
 _TREE, _LINK, _PLAIN, _EXECUTABLE = "040000", "120000", "100644", "100755"
 
@@ -182,29 +182,14 @@ def blob_of(content: bytes) -> str:
 
 def leads_to(root: Path, path: str, target: str) -> str | None:
     """Where a link ends, through all further links; None if it leaves the worktree."""
-    at, pending, links = path.split("/")[:-1], target.split("/")[::-1], 0
-    if target.startswith("/"):
-        return None
-    while pending:
-        part = pending.pop()
-        if part in ("", "."):
-            continue
-        if part == "..":
-            if not at:
-                return None
-            at.pop()
-            continue
-        at.append(part)
+
+    def says(place: str) -> str | None:
         try:
-            further = os.readlink(root.joinpath(*at))
+            return os.readlink(root / place)
         except OSError:  # no link, or nothing there
-            continue
-        links += 1
-        if links > _MAX_LINKS or further.startswith("/"):
             return None
-        at.pop()
-        pending += further.split("/")[::-1]
-    return "/".join(at)
+
+    return followed(path, target, says)
 
 
 def _above_is_plain(root: Path, path: str) -> bool:

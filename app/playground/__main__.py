@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import socket
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import uvicorn
@@ -64,6 +66,16 @@ def _read(path: Path | None) -> str | None:
     return path.read_text(encoding="utf-8").strip() if path else None
 
 
+@contextlib.contextmanager
+def _folder(given: Path | None) -> Iterator[Path]:
+    """The one that was named, or one that goes when we do."""
+    if given is not None:
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="playground-") as spare:
+        yield Path(spare)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Serve. Secrets come in files, never on the command line."""
     args = _parser().parse_args(argv)
@@ -75,10 +87,10 @@ def main(argv: list[str] | None = None) -> int:
         print(f"playground: {error}", file=sys.stderr)
         return 2
     name = f"[{args.host}]" if ":" in args.host else args.host
-    with tempfile.TemporaryDirectory(prefix="playground-") as spare:
+    with _folder(args.data_dir) as folder:
         config = PlaygroundConfig(
             base_url=args.base_url or f"http://{name}:{listener.getsockname()[1]}",
-            data_dir=args.data_dir or Path(spare),
+            data_dir=folder,
             webhook_url=args.webhook_url,
             webhook_secret=secret or "playground",
             app_id=args.app_id,

@@ -5,7 +5,7 @@ Nothing is looked up on a disk: `links` has, for each path at which a link stand
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 
 MOST_HOPS = 40
 """Links behind each other that Linux follows."""
@@ -16,6 +16,8 @@ ENDLESS = "/…"
 _MOST_PARTS = 4096
 _SHOWN = 200
 
+Read = Callable[[str], str | None]
+"""What the link at a path says; None where no link is."""
 _Way = Generator[str, None, str | None]
 
 
@@ -24,7 +26,12 @@ def leads_to(path: str, target: str, links: Mapping[str, str]) -> str | None:
 
     None if it is absolute, leaves the repository on its way, or goes round in a circle.
     """
-    way = _way(path, target, links)
+    return followed(path, target, links.get)
+
+
+def followed(path: str, target: str, read: Read) -> str | None:
+    """The same, with what each further link says asked for when the way comes there."""
+    way = _way(path, target, read)
     while True:
         try:
             next(way)
@@ -44,11 +51,11 @@ def unread(changed: Iterable[str], there: Collection[str], links: Mapping[str, s
 def _unread(path: str, there: Collection[str], links: Mapping[str, str]) -> str | None:
     if path not in links:
         return path
-    way = _way(path, links[path], links)
+    way = _way(path, links[path], links.get)
     return next((place for place in way if place in there and place not in links), None)
 
 
-def _way(path: str, target: str, links: Mapping[str, str]) -> _Way:
+def _way(path: str, target: str, read: Read) -> _Way:
     """Each place at which a further link may stand; returns the end."""
     at, pending, hops, parts = path.split("/")[:-1], target.split("/")[::-1], 0, 0
     if _is_absolute(target):
@@ -67,7 +74,7 @@ def _way(path: str, target: str, links: Mapping[str, str]) -> _Way:
         if parts > _MOST_PARTS or len(place) > MAX_TARGET:
             return None
         yield place
-        further = links.get(place)
+        further = read(place)
         if further is None:
             continue
         hops += 1

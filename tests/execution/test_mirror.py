@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from app.execution.branches import Conflict, Merged, Pushed, Rejected, merge, push
 from app.execution.git import GitFailed, GitRefused
 from app.execution.locks import exclusive, lives, us
 from app.execution.mirror import Mirrors
-from tests.execution.git_help import DEDE, REPO, TOKEN, Remote, git
+from tests.execution.git_help import REPO, TOKEN, Remote, git
 
 pytestmark = pytest.mark.needs("git")
 
@@ -215,71 +214,3 @@ def test_locks(tmp_path: Path) -> None:
     assert lives(us())
     assert not lives(us() + "0")
     assert not lives("")
-
-
-async def _branched(remote: Remote, mirrors: Mirrors, ours: dict[str, bytes | None],
-                    theirs: dict[str, bytes | None]) -> None:  # fmt: skip
-    """`feature` and `task` at the remote, each with a commit of its own on `main`."""
-    base = remote.push({"a": b"1\n2\n3\n4\n5\n", "b": b"b\n"})
-    for branch, files in (("feature", ours), ("task", theirs)):
-        git(remote.bare(), "update-ref", f"refs/heads/{branch}", base)
-        remote.push(files, branch)
-    await mirrors.mirror(REPO)
-
-
-def test_merging_touches_no_file_and_keeps_both_sides(remote: Remote, mirrors: Mirrors) -> None:
-    async def go() -> None:
-        await _branched(remote, mirrors, {"a": b"0\n2\n3\n4\n5\n"}, {"a": b"1\n2\n3\n4\n6\n"})
-        merged = await merge(mirrors, REPO, "task", "feature", DEDE)
-        assert isinstance(merged, Merged)
-        async with mirrors.hold(REPO) as mirror:
-            assert await mirror.run("show", f"{merged.sha}:a") == b"0\n2\n3\n4\n6\n"
-        assert await merge(mirrors, REPO, "task", "feature", DEDE) == merged  # once
-        assert await push(mirrors, REPO, "feature") == Pushed(merged.sha)
-        assert remote.head("feature") == merged.sha
-
-    asyncio.run(go())
-
-
-def test_a_conflict_is_a_value_and_changes_nothing(remote: Remote, mirrors: Mirrors) -> None:
-    async def go() -> None:
-        await _branched(remote, mirrors, {"a": b"x", "b": None}, {"a": b"y", "b": b"z"})
-        found = await merge(mirrors, REPO, "task", "feature", DEDE)
-        assert found == Conflict(("a", "b"))
-        async with mirrors.hold(REPO) as mirror:
-            assert await mirror.tip("feature") == remote.head("feature")
-        with pytest.raises(GitFailed, match="no branch gone"):
-            await merge(mirrors, REPO, "gone", "feature", DEDE)
-
-    asyncio.run(go())
-
-
-def test_a_push_is_never_forced(remote: Remote, mirrors: Mirrors) -> None:
-    async def go() -> None:
-        await _branched(remote, mirrors, {"a": b"x"}, {"b": b"y"})
-        await merge(mirrors, REPO, "task", "feature", DEDE)
-        theirs = remote.push({"c": b"by a person"}, "feature")
-        assert isinstance(await push(mirrors, REPO, "feature"), Rejected)
-        assert remote.head("feature") == theirs
-        await mirrors.mirror(REPO)  # what the person pushed counts; ours is merged again
-        again = await merge(mirrors, REPO, "task", "feature", DEDE)
-        assert isinstance(again, Merged)
-        assert await push(mirrors, REPO, "feature") == Pushed(again.sha)
-        assert git(remote.bare(), "show", "feature:c") == "by a person"
-
-    asyncio.run(go())
-
-
-def test_a_push_that_a_hook_of_the_remote_refuses(remote: Remote, mirrors: Mirrors) -> None:
-    async def go() -> None:
-        await _branched(remote, mirrors, {"a": b"x"}, {"b": b"y"})
-        await merge(mirrors, REPO, "task", "feature", DEDE)
-        hook = remote.bare() / "hooks/pre-receive"
-        hook.parent.mkdir(exist_ok=True)
-        hook.write_text("#!/bin/sh\nexit 1\n")
-        hook.chmod(0o755)
-        found = await push(mirrors, REPO, "feature")
-        assert isinstance(found, Rejected)
-        assert "hook declined" in found.reason
-
-    asyncio.run(go())

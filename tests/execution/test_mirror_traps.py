@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.agents.claude import Slots
-from app.execution.branches import Pushed, commit, push
+from app.execution.branches import Pushed, commit, push_commit
 from app.execution.landing import Landed, land
 from app.execution.running import CommandRunner
 from app.execution.sandbox import Walls
@@ -110,7 +110,8 @@ async def test_a_trap_in_the_mirror_catches_nobody(
         assert works.exists()
         assert {one.change.path for one in outcome.dropped} >= {"k8s/deploy.yaml", "k8s/spare.yaml"}
         sha = await commit(worktrees.mirrors, worktree, outcome.kept, "x", DEDE, SIGNED)
-        assert isinstance(await push(worktrees.mirrors, REPO, worktree.branch), Pushed)
+        pushed = await push_commit(worktrees.mirrors, REPO, str(sha), worktree.branch)
+        assert isinstance(pushed, Pushed)
     async with worktrees.lease(REPO, "task/T002", str(sha)) as following:
         assert (following.path / "src/good.py").read_text() == "good\n"
         assert (following.path / "k8s/deploy.yaml").read_bytes() == FILES["k8s/deploy.yaml"]

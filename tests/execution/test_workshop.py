@@ -185,6 +185,19 @@ async def test_a_history_that_was_rewritten_is_a_conflict_and_comes_not_back(
 
 
 @finished
+async def test_a_push_that_the_remote_refuses_says_why(remote: Remote, tmp_path: Path) -> None:
+    shop = Shop(remote, tmp_path)
+    order, before = await shop.done(), remote.head(BRANCH)
+    hook = remote.bare() / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    landed = await shop.shop.land(order)
+    assert "hook declined" in landed.error
+    assert remote.head(BRANCH) == before
+
+
+@finished
 async def test_a_branch_that_was_deleted_is_not_made_anew(remote: Remote, tmp_path: Path) -> None:
     shop = Shop(remote, tmp_path)
     order = await shop.done()

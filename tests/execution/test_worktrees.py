@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from app.execution.branches import Merged, commit, merge
+from app.execution.branches import commit
 from app.execution.diff import changes
 from app.execution.git import GitFailed
+from app.execution.landing import Landed, land
 from app.execution.worktrees import BranchTaken, NoSuchBase, Worktrees
 from tests.execution.git_help import DEDE, REPO, Remote, finished, git, pool
 
@@ -144,7 +145,9 @@ async def test_a_branch_has_one_task_at_a_time(worktrees: Worktrees) -> None:
 
 
 @finished
-async def test_many_tasks_at_once_each_have_their_own(worktrees: Worktrees, tmp_path: Path) -> None:
+async def test_many_tasks_at_once_each_have_their_own(
+    remote: Remote, worktrees: Worktrees, tmp_path: Path
+) -> None:
     shas: list[str] = []
 
     async def task(number: int) -> Path:
@@ -157,24 +160,15 @@ async def test_many_tasks_at_once_each_have_their_own(worktrees: Worktrees, tmp_
             return one.path
 
     paths = await asyncio.gather(*(task(number) for number in range(12)))
-    for number in range(12):
-        done = await merge(worktrees.mirrors, REPO, f"task/{number}", "feature", DEDE) if number \
-            else await _begun(worktrees)  # fmt: skip
-        assert isinstance(done, Merged)
+    git(remote.bare(), "branch", "feature", "main")
+    for sha in shas:
+        assert isinstance(await land(worktrees.mirrors, REPO, sha, "feature"), Landed)
     async with worktrees.lease(REPO, "task/all", "feature") as one:
         assert {f"src/{number}" for number in range(12)} <= _files(one.path)
     assert len(set(shas)) == 12
     slots, admin, half = _left(tmp_path)
     assert {one.removesuffix(".idle") for one in slots} == set(admin) == {p.name for p in paths}
     assert not half
-
-
-async def _begun(worktrees: Worktrees) -> Merged:
-    async with worktrees.mirrors.writing(REPO) as mirror:
-        sha = await mirror.tip("task/0")
-        assert sha
-        await mirror.run("update-ref", "refs/heads/feature", sha)
-    return Merged(sha)
 
 
 @finished
