@@ -25,7 +25,7 @@ demo: setup  ## everything embedded, no account, no key; prints one address to o
 	@exec $(BIN)/kr demo
 
 test: setup-dev  ## all tests, with real servers; then the coverage of the rooms without I/O
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup --cov --cov-report= $(PYTEST_ARGS)
+	$(BIN)/pytest -n $(JOBS) --dist loadfile --cov --cov-report= $(PYTEST_ARGS)
 	@KR_COVERAGE=$(COVERAGE) .ci/coverage
 
 check: format lint types imports test  ## what CI runs: format, lint, types, import rules, tests

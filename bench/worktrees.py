@@ -2,8 +2,9 @@
 
 A generated repository of 3,000 files, a real remote over HTTP, fifty leases that stay. Then a lease
 from the pool, after each of which an agent changes some files, and a fresh one, which has to be
-checked out. Only the handing out is timed; cleaning comes after the task. The pooled one has to
-stay under 50 ms (p50). `python -m bench.worktrees`
+checked out; and one from the pool with the walls around it, until a program that was started in
+there says its first word. Only the handing out is timed; cleaning comes after the task. The pooled
+one has to stay under 50 ms (p50), with its walls. `python -m bench.worktrees`
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from app.execution.sandbox import Reach, Walls, sandbox
 from app.execution.worktrees import Worktrees
 from tests.execution.git_help import REPO, Remote
 
 LIMIT = 0.050
+WALLS = Walls.BOTH
 
 
 def generated(count: int) -> dict[str, bytes | None]:
@@ -38,7 +41,7 @@ def generated(count: int) -> dict[str, bytes | None]:
 def shown(name: str, found: list[float]) -> str:
     """A line of the result, in milliseconds."""
     p50, p95 = statistics.median(found), statistics.quantiles(found, n=20)[-1]
-    return f"{name:<22} p50 {p50 * 1000:7.1f} ms   p95 {p95 * 1000:7.1f} ms   ({len(found)} times)"
+    return f"{name:<24} p50 {p50 * 1000:7.1f} ms   p95 {p95 * 1000:7.1f} ms   ({len(found)} times)"
 
 
 async def once(worktrees: Worktrees, branch: str, base: str) -> float:
@@ -49,6 +52,23 @@ async def once(worktrees: Worktrees, branch: str, base: str) -> float:
         for number in range(20):
             (one.path / f"src/p{number}/new.py").write_text("new\n")
             (one.path / f"src/p{number}/q{number}/f{number}.py").write_text("changed\n")
+    return took
+
+
+async def walled(worktrees: Worktrees, branch: str, base: str) -> float:
+    """Seconds until a program speaks from behind all walls that this machine has."""
+    begun = time.perf_counter()
+    async with worktrees.lease(REPO, branch, base) as one:
+        reach = Reach(one.path, ("src",), None)
+        async with sandbox(reach, WALLS, {}) as inside:
+            started = await asyncio.create_subprocess_exec(
+                *inside.argv(["/bin/echo", "ready"]), stdout=asyncio.subprocess.PIPE
+            )
+            assert started.stdout is not None
+            assert await started.stdout.readline() == b"ready\n"
+            took = time.perf_counter() - begun
+            await started.wait()
+        (one.path / "src/p1/new.py").write_text("new\n")
     return took
 
 
@@ -67,13 +87,15 @@ async def measured(folder: Path, files: int, leased: int, rounds: int) -> list[f
             await stack.enter_async_context(pooled.lease(REPO, f"held/{number}", bases[0]))
         await once(pooled, "task/first", bases[0])
         again = [await once(pooled, f"task/{n}", bases[0]) for n in range(rounds)]
+        behind = [await walled(pooled, f"task/w{n}", bases[0]) for n in range(rounds)]
         moved = [await once(pooled, f"task/{n}", bases[n % 2]) for n in range(rounds)]
         new = [await once(fresh, f"task/f{n}", bases[0]) for n in range(max(5, rounds // 5))]
     remote.close()
     print(shown("pooled, same base", again))
+    print(shown("the same within walls", behind))
     print(shown("pooled, another base", moved))
     print(shown("fresh", new))
-    return again
+    return behind
 
 
 def main() -> None:
@@ -87,7 +109,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = asyncio.run(measured(Path(folder), asked.files, asked.leased, asked.rounds))
     good = statistics.median(found) < LIMIT
-    print(f"a pooled one in under {LIMIT * 1000:.0f} ms (p50): {'yes' if good else 'NO'}")
+    print(f"a pooled one within its walls, under {LIMIT * 1000:.0f} ms: {'yes' if good else 'NO'}")
     raise SystemExit(0 if good else 1)
 
 

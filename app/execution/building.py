@@ -156,7 +156,7 @@ class Building:
         python = os.path.realpath(sys.executable)
         if not self.walls.bwrap:
             return [python, "-I", "-S", str(HERE / "enter.py"), str(plan)]
-        enter = [python, "-I", "-S", str(_INNER / "code/enter.py"), str(_INNER / "plan.json")]
+        enter = [python, "-I", "-S", str(_INNER / "code/enter.py"), str(_INNER / "plan")]
         return [bwrap(), *bwrap_options(), *self.mounts(plan), "--", *enter]
 
     def mounts(self, plan: Path) -> list[str]:
@@ -173,7 +173,7 @@ class Building:
         for path in self.programs():
             found += _shown(path)
         found += ["--ro-bind", str(HERE), str(_INNER / "code")]
-        found += ["--ro-bind", str(plan), str(_INNER / "plan.json")]
+        found += ["--ro-bind", str(plan), str(_INNER / "plan")]
         found += ["--bind", str(root / "home"), str(self.home)]
         if self.reach.forwarder is not None:
             found += ["--ro-bind", str(root / "bridge"), str(_INNER / "bridge")]

@@ -1,25 +1,25 @@
 """Started inside the sandbox: `enter.py PLAN PROGRAM …`. Confines a child that becomes PROGRAM.
 
 It stays as the child's keeper: passes calls on to the forwarder, ends a run that takes too much of
-the machine, and leaves no process behind. PLAN is a JSON file, see `sandbox.py`. Runs with
-`python -I -S` and needs nothing but the standard library and its neighbours here.
+the machine, and leaves no process behind. PLAN is a file of
+Python's own form, see `sandbox.py`. Runs with `python -I -S` and imports little: every run waits
+for it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import json
+import marshal
 import os
 import resource
-import signal
 import sys
 import time
 
 TYPE_CHECKING = False  # typing itself takes its time to import
 if TYPE_CHECKING:
+    import signal
     from socket import socket
-    from types import ModuleType
+    from types import ModuleType, TracebackType
     from typing import Any
 
     from app.execution import landlock, seccomp
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Plan = dict[str, Any]
 else:
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    import _signal as signal  # what `signal` is made of, without what it imports
+
     import landlock
     import seccomp
 
@@ -39,10 +41,24 @@ _TICK = 0.1
 _ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
 
+class _Passing:
+    """`contextlib.suppress`, which takes longer to import than all else here."""
+
+    def __init__(self, *errors: type[BaseException]) -> None:
+        self._errors = errors
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> bool:
+        return kind is not None and issubclass(kind, self._errors)
+
+
 def main() -> int:
     """How the program ended: its code, 128 + its signal, or 126 if it could not start."""
-    with open(sys.argv[1], encoding="utf-8") as file:
-        plan: Plan = json.load(file)
+    with open(sys.argv[1], "rb") as file:
+        plan: Plan = marshal.load(file)  # noqa: S302 - the service wrote it, nobody else can
     program = sys.argv[2:]
     if sys.platform != "linux":
         os.chdir(plan["worktree"])
@@ -86,7 +102,7 @@ def _keep_to_ourselves(plan: Plan) -> None:
         prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
         if os.getppid() != plan["parent"]:  # it died before we could ask
             os._exit(1)
-        with contextlib.suppress(PermissionError):
+        with _Passing(PermissionError):
             os.setsid()
 
 
@@ -164,7 +180,7 @@ def _kept(child: int, plan: Plan) -> int:
 def _reaped(child: int) -> int | None:
     """Bury who has died; the child's code if it is among them."""
     code = None
-    with contextlib.suppress(ChildProcessError):
+    with _Passing(ChildProcessError):
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
@@ -211,7 +227,7 @@ class _Disk:
         for place in self._places:
             for folder, _, names in os.walk(place):
                 for name in names:
-                    with contextlib.suppress(OSError):
+                    with _Passing(OSError):
                         found = os.lstat(os.path.join(folder, name))
                         total += found.st_blocks * 512 if found.st_ctime >= self._since else 0
         return total
@@ -230,7 +246,7 @@ def _below() -> list[int]:
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            with _Passing(OSError), open(f"/proc/{name}/stat", "rb") as file:
                 parent = int(file.read().rpartition(b")")[2].split()[1])
                 children.setdefault(parent, []).append(int(name))
     found, ahead = [], [os.getpid()]
@@ -245,12 +261,12 @@ def _end_all() -> None:
     """Kill until nobody is left."""
     if os.getpid() == 1:
         return  # the kernel kills the whole namespace with us
-    with contextlib.suppress(ChildProcessError):
+    with _Passing(ChildProcessError):
         while True:
             if os.waitpid(-1, os.WNOHANG)[0]:
                 continue  # there may be more to bury
             for pid in _below():
-                with contextlib.suppress(ProcessLookupError, PermissionError):
+                with _Passing(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             signal.sigtimedwait({signal.SIGCHLD}, 0.01)
 

@@ -275,3 +275,8 @@ async def surely(work: Awaitable[T]) -> T:
             task.exception()  # looked at: cancellation goes first
         raise cancelled
     return task.result()
+
+
+def names(printed: bytes) -> list[str]:
+    """What git prints with `-z`; bytes that are no UTF-8 as lone surrogates."""
+    return [os.fsdecode(one) for one in printed.split(b"\0") if one]

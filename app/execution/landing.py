@@ -10,10 +10,9 @@ import re
 from dataclasses import dataclass
 
 from app.execution.branches import Conflict, Rejected, push_commit
-from app.execution.git import GitFailed, branch_name, one_line
+from app.execution.git import GitFailed, branch_name, names, one_line
 from app.execution.mirror import Mirrors
 from app.execution.repository import Mirror
-from app.execution.worktrees import names
 
 TRIES = 4
 """How often it is put on top of what others pushed meanwhile."""

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from app.execution.git import GitFailed
+from app.execution.git import GitFailed, names
 from app.execution.mirror import Mirrors
 from app.execution.repository import Mirror
-from app.execution.worktrees import names
 from app.scopes.links import ENDLESS, MAX_TARGET, unread
 from app.scopes.pulls import Commit, Pull, agents_in, is_bound
 

@@ -7,7 +7,7 @@ temporary directory; `enter.py` is started there and starts the program.
 from __future__ import annotations
 
 import contextlib
-import json
+import marshal
 import signal
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -81,9 +81,7 @@ class Inside(Enclosure):
 
     def _is_keeper(self, pid: int) -> bool:
         with contextlib.suppress(OSError):
-            return (
-                str(self.root / "plan.json").encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
-            )
+            return str(self.root / "plan").encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
         return False
 
 
@@ -109,8 +107,8 @@ async def sandbox(
 def _made(building: Building, given: Mapping[str, str]) -> Inside:
     place = building.place
     environment = building.environment(given)
-    plan = place.root / "plan.json"
-    plan.write_text(json.dumps(building.plan(environment)), "utf-8")
+    plan = place.root / "plan"
+    plan.write_bytes(marshal.dumps(building.plan(environment)))
     return Inside(
         root=place.root,
         mark=place.mark,

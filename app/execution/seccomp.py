@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import platform
 
 _REFUSED: dict[str, tuple[int, ...]] = {
     # ptrace, process_vm_*, kcmp · mount, umount2, pivot_root, chroot, unshare, setns · keyrings
@@ -59,12 +58,12 @@ class _Program(ctypes.Structure):
 
 def known() -> bool:
     """Whether there is a filter for this machine."""
-    return platform.machine() in _REFUSED
+    return os.uname().machine in _REFUSED
 
 
 def leave_keyrings() -> None:
     """Forget the keys that the service was started with: an empty session keyring from here on."""
-    number = _KEYCTL.get(platform.machine())
+    number = _KEYCTL.get(os.uname().machine)
     if number is not None:
         ctypes.CDLL(None).syscall(number, _JOIN_SESSION_KEYRING, None)
 
@@ -74,7 +73,7 @@ def refuse() -> None:
 
     Needs `no_new_privileges` beforehand.
     """
-    machine = platform.machine()
+    machine = os.uname().machine
     if machine not in _REFUSED:
         return
     steps = _filter(machine)

@@ -16,14 +16,14 @@ from app.agents.prompting import Prompts
 from app.agents.protocols import Account, AgentUnavailable, OverBudget
 from app.events import TaskLanded, TaskRan
 from app.execution.branches import Author, Conflict, commit
-from app.execution.git import GitFailed, GitRefused
+from app.execution.git import GitFailed, GitRefused, names
 from app.execution.landing import Landed, Lost, land
 from app.execution.mirror import Mirrors
 from app.execution.pulls import read_large
 from app.execution.repository import Mirror
 from app.execution.running import Outcome, Runner, Task
 from app.execution.sandbox import SandboxMissing
-from app.execution.worktrees import BranchTaken, Worktree, Worktrees, names
+from app.execution.worktrees import BranchTaken, Worktree, Worktrees
 from app.features.acceptance import acceptance
 from app.features.dispatch import Stopped
 from app.scopes import Scopes, parse

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import json
 import os
 import secrets
@@ -24,15 +23,15 @@ from app.execution.git import (
     GitTooLong,
     Place,
     branch_name,
-    failure,
     one_line,
     surely,
 )
+from app.execution.index import note_index, own_index, touched
 from app.execution.locks import exclusive, lives, us
 from app.execution.mirror import Mirrors
 from app.execution.repository import Mirror
 from app.execution.sealing import size_of
-from app.execution.tree import is_folder, point_nowhere, read, remove, remove_below, scan
+from app.execution.tree import is_folder, point_nowhere, remove, remove_below, scan
 
 DISK_CAP = 20 << 30
 """Bytes that worktrees waiting for the next task may take together."""
@@ -86,6 +85,8 @@ class Worktrees:
         self.folder = folder.absolute()
         self._idle = idle
         self._disk_cap = disk_cap
+        self._left: dict[Path, tuple[str, str]] = {}
+        """The base and the index of those that we ourselves have cleaned."""
 
     @contextlib.asynccontextmanager
     async def lease(self, repo: str, branch: str, base: str) -> AsyncIterator[Worktree]:
@@ -175,14 +176,20 @@ class Worktrees:
                 asked = ("worktree", "add", *quiet, str(worktree.path), worktree.base)
                 await mirror.run(*asked)
         point_nowhere(worktree.path)
-        await _reset(worktree, worktree.base)
+        base, index = self._left.pop(worktree.path, ("", ""))
         await note_index(worktree)
+        as_left = base == worktree.base and index == worktree.index
+        if not as_left or await touched(worktree):  # to look takes half as long as to reset
+            await _reset(worktree, worktree.base)
+            await note_index(worktree)
 
     async def _returned(self, worktree: Worktree) -> None:
         """Clean it for the next task; where that fails it is removed."""
         slot, pool, base = worktree.path, worktree.path.parent, worktree.base
         try:
             await _cleaned(worktree)
+            await note_index(worktree)
+            self._left[slot] = base, worktree.index
             size = await asyncio.to_thread(size_of, slot)
         except (GitFailed, OSError, RecursionError):
             size = -1
@@ -220,47 +227,6 @@ async def _reset(worktree: Worktree, commit: str) -> None:
     await worktree.mirror.run("reset", "--hard", "--quiet", commit, "--", at=worktree.place)
 
 
-async def note_index(worktree: Worktree) -> None:
-    """Remember git's index as it is now: ours, which `own_index` need not make anew."""
-    worktree.index = await asyncio.to_thread(_index_of, worktree)
-
-
-async def own_index(worktree: Worktree) -> None:
-    """Make git's index anew from the base, unless it is the very one that we have left.
-
-    A program outside of a sandbox can mark a file in it as never changed, or take one out: git
-    would be silent about that file for ever. Raises `GitFailed`.
-    """
-    if worktree.index and worktree.index == await asyncio.to_thread(_index_of, worktree):
-        return
-    admin = worktree.place.git_dir
-    for one in [admin / "index", *admin.glob("*.lock")]:  # also what a killed git left
-        await asyncio.to_thread(remove, one)
-    await worktree.mirror.run("read-tree", worktree.base, at=worktree.place)
-    asked = ("update-index", "-q", "--ignore-submodules", "--refresh")
-    done = await worktree.mirror.ask(*asked, at=worktree.place)
-    if done.code > 1:  # 1: some files are not as in the base
-        raise failure(asked, done)
-    await note_index(worktree)
-
-
-def _index_of(worktree: Worktree) -> str:
-    with contextlib.suppress(OSError):
-        return hashlib.sha256(read(worktree.place.git_dir, "index")).hexdigest()
-    return ""
-
-
-async def touched(worktree: Worktree) -> list[str]:
-    """Paths of the base whose file git no longer finds as it has written it."""
-    asked = ("diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")
-    return names(await worktree.mirror.run(*asked, at=worktree.place))
-
-
-def names(printed: bytes) -> list[str]:
-    """What git prints with `-z`; bytes that are no UTF-8 as lone surrogates."""
-    return [os.fsdecode(one) for one in printed.split(b"\0") if one]
-
-
 async def _cleaned(worktree: Worktree) -> None:
     """Nothing but the files of the base, made anew where somebody touched them.
 
@@ -290,4 +256,4 @@ async def _cleaned(worktree: Worktree) -> None:
         point_nowhere(root)
 
     await asyncio.to_thread(clean)
-    await _reset(worktree, "HEAD")
+    await _reset(worktree, worktree.base)

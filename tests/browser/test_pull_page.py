@@ -13,7 +13,6 @@ from tests.recovery.town import REPO, Town, until
 
 pytestmark = [
     pytest.mark.needs("chromium", "git", "landlock", "bubblewrap"),
-    pytest.mark.xdist_group("building"),
 ]
 WORK = """
 if grep -q 'Write failing tests'; then

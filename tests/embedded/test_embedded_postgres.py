@@ -19,8 +19,6 @@ from app.embedded import EmbeddedError, EmbeddedPostgres
 from app.embedded.files import trim_log
 from app.embedded.process import alive, working_in
 
-pytestmark = pytest.mark.xdist_group("one-postgres")  # one server, in order
-
 
 def driver(url: str) -> str:
     return url.replace("+psycopg", "")

@@ -49,7 +49,6 @@ AT_ALL = pytest.mark.parametrize("walls", [BOTH, LANDLOCK, BWRAP, Walls.NONE])
 
 
 # They look for their processes by name: one after another, or they find each other's.
-pytestmark = pytest.mark.xdist_group("sandbox")
 
 
 class World:

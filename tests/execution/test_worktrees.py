@@ -95,6 +95,28 @@ async def test_what_a_task_did_is_gone_for_the_next(remote: Remote, worktrees: W
 
 
 @finished
+async def test_what_somebody_does_to_one_that_waits_is_undone(
+    remote: Remote, worktrees: Worktrees
+) -> None:
+    """Only where there are no walls can a run get there."""
+    base = remote.head("main")
+    newer = remote.push({"src/a": b"newer\n"})
+    async with worktrees.lease(REPO, "task/1", base) as one:
+        path, admin = one.path, one.place.git_dir
+    (path / "src/a").write_text("as somebody wants it")
+    async with worktrees.lease(REPO, "task/2", base) as two:
+        assert (two.path, (path / "src/a").read_text()) == (path, "1\n")
+        git(two.mirror.path, "--git-dir", str(admin), "update-ref", "--no-deref", "HEAD", newer)
+    async with worktrees.lease(REPO, "task/3", base) as three:
+        assert (three.path, (path / "src/a").read_text()) == (path, "1\n")
+        assert await changes(three) == ()
+    git(path, "--git-dir", str(admin), "--work-tree", str(path), "reset", "-q", "--hard", newer)
+    async with worktrees.lease(REPO, "task/4", base) as four:
+        assert (four.path, (path / "src/a").read_text()) == (path, "1\n")
+        assert await changes(four) == ()
+
+
+@finished
 async def test_another_base_is_fetched_when_it_is_needed(
     remote: Remote, worktrees: Worktrees
 ) -> None:

@@ -17,7 +17,7 @@ from tests.flows.building import write
 from tests.flows.test_scope_check import check
 from tests.recovery.town import REPO, Town, until
 
-pytestmark = [pytest.mark.needs("git"), pytest.mark.xdist_group("attacks")]
+pytestmark = [pytest.mark.needs("git")]
 
 SIGNED = "Add the export\n\nAgent: dede\nTask: T001"
 CART = "src/storefront/cart.py"

@@ -25,7 +25,6 @@ from tests.recovery.town import REPO, Town, until
 
 pytestmark = [
     pytest.mark.needs("claude", "git", "landlock", "bubblewrap"),
-    pytest.mark.xdist_group("building"),
 ]
 
 TEST = "def test_export():\\n    assert True\\n"

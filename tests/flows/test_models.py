@@ -21,7 +21,7 @@ from app.store import log
 from tests.agents.scripted import Scene, ScriptedModel, Seen, fails, gives, hangs
 from tests.recovery.town import REPO, Town, until
 
-pytestmark = [pytest.mark.needs("claude"), pytest.mark.xdist_group("models")]
+pytestmark = [pytest.mark.needs("claude")]
 
 KEY = "a-key-that-no-agent-sees"
 
@@ -228,11 +228,12 @@ def agents_at_work(mark: bytes) -> list[int]:
 def test_stop_ends_the_process_that_is_under_way(
     town: Town, model: ScriptedModel, words: Words, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    mark = mark_of(town)
+    until(lambda: not agents_at_work(mark), 60, "agents are at work for another issue")
     monkeypatch.setitem(words.by, "duc", lambda _: hangs())
     model.waiting.clear()
     number = town.open("Slow notes", "Customers want slow notes.")
     until(model.waiting.is_set, 60, "the model was not asked")
-    mark = mark_of(town)
     assert agents_at_work(mark)
     town.client.as_user("mara").comment(REPO, number, "/stop")
     until(lambda: not agents_at_work(mark), 60, "its process is still there")

@@ -25,7 +25,7 @@ from tests.flows.test_conversation import labels, replies, say
 from tests.recovery.test_kills import settle
 from tests.recovery.town import REPO, Town, until
 
-pytestmark = [pytest.mark.needs("git"), pytest.mark.xdist_group("offers")]
+pytestmark = [pytest.mark.needs("git")]
 
 
 @pytest.fixture(scope="module")

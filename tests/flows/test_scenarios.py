@@ -68,8 +68,6 @@ LAYER = """answerers:
 """
 LAYER_FILE = ".github/baron.yml"
 
-pytestmark = pytest.mark.xdist_group("scenarios")  # one town for all of them
-
 
 @pytest.fixture(scope="module")
 def scripted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedTown]:

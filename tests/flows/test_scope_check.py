@@ -15,7 +15,7 @@ from tests.flows.building import remove
 from tests.flows.building import write as put
 from tests.recovery.town import REPO, Town, until
 
-pytestmark = [pytest.mark.needs("git"), pytest.mark.xdist_group("scope-check")]
+pytestmark = [pytest.mark.needs("git")]
 IN_FORCE = 10.0
 """Seconds within which a repository's configuration is in force."""
 

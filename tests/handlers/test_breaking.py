@@ -162,9 +162,9 @@ def test_what_of_a_task_could_not_be_stored_does_not_hold_it_for_ever() -> None:
 
 def test_a_conflict_on_a_path_that_is_no_utf8_can_be_stored() -> None:
     """PostgreSQL takes no lone surrogate in jsonb: the delivery dies, the task lands for ever."""
+    from app.execution.git import names
     from app.execution.landing import Conflict
     from app.execution.workshop import Workshop
-    from app.execution.worktrees import names
 
     async def found(*_: Any) -> Conflict:
         return Conflict(tuple(names(b"src/\xff.py\0")))

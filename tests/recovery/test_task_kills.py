@@ -18,7 +18,6 @@ from tests.recovery.town import REPO, Town, until
 
 pytestmark = [
     pytest.mark.needs("git", "landlock", "bubblewrap"),
-    pytest.mark.xdist_group("kills"),
 ]
 
 MANY = int(os.environ.get("KR_TASKS_KILLED", "50"))
