@@ -78,6 +78,7 @@ def policy_of(config: Config, explained: str = "", able: Able | None = None) -> 
         executors=able.within(config),
         reviewer=able.reviewer and not _kept_out(config, REVIEWER),
         approval=baron.approval,
+        capacities={name: role.capacity for name, role in config.agents.roles.items()},
         turns={name: role.turns for name, role in config.agents.roles.items()},
         findings=baron.review.findings,
         people_scopes=baron.scopes.people,

@@ -143,8 +143,8 @@ class Role(_Part):
     """Folder of the handbook that `retrieval` reads."""
     turns: Annotated[int, Field(strict=True, ge=1, le=1000)] = 80
     """How often it may call its model for one task, for execution."""
-    capacity: Annotated[int, Field(strict=True, ge=1, le=100)] = 1
-    """How many tasks or questions it takes at a time."""
+    capacity: Annotated[int, Field(strict=True, ge=1, le=100)] = 5
+    """How many tasks of one feature it does at a time, for execution."""
     aliases: tuple[Name, ...] = ()
     """Further role names by which routes and questions may call it."""
     command: tuple[Text, ...] = ()

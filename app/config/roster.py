@@ -17,7 +17,6 @@ ROSTER: dict[str, Any] = {
             "kind": "knowledge",
             "backend": "auto",
             "knowledge": "agents/architect/handbook",
-            "capacity": 5,
             "aliases": ["security-reviewer"],
             "description": "Every technical decision: architecture, backend and frontend, APIs,"
             " data and storage, authentication and security, infrastructure, performance,"
@@ -28,7 +27,6 @@ ROSTER: dict[str, Any] = {
             "kind": "knowledge",
             "backend": "auto",
             "knowledge": "agents/product/handbook",
-            "capacity": 5,
             "description": "Product and business: what is in scope, for which customers, how it"
             " looks and reads, pricing and plans, adoption, communication, support, success"
             " measures.",

@@ -18,11 +18,18 @@ def dispatch(turn: Turn) -> None:
     feature = turn.feature
     if feature.state not in {FeatureState.BUILDING, FeatureState.REVIEW}:
         return
-    while found := ready(turn.tasks):
+    while found := [one for one in ready(turn.tasks) if not _is_full(turn, one.role)]:
         for task in found:
-            _start(turn, task)
+            if not _is_full(turn, task.role):
+                _start(turn, task)
     turn.enter(FeatureState.REVIEW if all_over(turn.tasks) else FeatureState.BUILDING)
     show_pull(turn)
+
+
+def _is_full(turn: Turn, role: str) -> bool:
+    """Whether the agents of a role do as many tasks of the feature as they may at a time."""
+    under_way = sum(one.role == role and one.state is TaskState.RUNNING for one in turn.tasks)
+    return under_way >= turn.facts.policy.capacities.get(role, under_way + 1)
 
 
 def _start(turn: Turn, task: ExecutionTask) -> None:

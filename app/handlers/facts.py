@@ -85,6 +85,8 @@ class Policy:
     """Execution roles that something here can do the tasks of."""
     approval: str = "go"
     """`go`: a person approves the tasks; `auto`: nobody has to."""
+    capacities: Mapping[str, int] = field(default_factory=dict)
+    """Execution role → how many tasks of one feature it does at a time; without one, all."""
     turns: Mapping[str, int] = field(default_factory=dict)
     """Execution role → how often it may call its model for one task."""
     findings: int = 10

@@ -155,8 +155,8 @@ def test_every_word_keeps_its_origin() -> None:
             "1: agents.roles.product.capacity: may not be above 5",
         ),
         (
-            "agents: {roles: {mine: {handle: x, capacity: 2}}}",
-            "1: agents.roles.mine.capacity: may not be above 1",
+            "agents: {roles: {mine: {handle: x, capacity: 6}}}",
+            "1: agents.roles.mine.capacity: may not be above 5",
         ),
         (
             "agents: {roles: {product: {timeout: 1s}}}",

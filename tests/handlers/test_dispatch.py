@@ -120,6 +120,20 @@ def test_documents_that_stand_wait_for_go_and_show_who_would_do_what() -> None:
     assert "`/go`" in status(world)
 
 
+def test_no_more_tasks_of_a_role_at_a_time_than_its_capacity() -> None:
+    paths = [f"src/f{number}.py" for number in range(1, 6)]
+    boxes = [f"- [ ] T00{n} [P] Write `{path}`" for n, path in enumerate(paths, 1)]
+    manifest = "- [ ] T006 [P] Write `k8s/a.yaml`"
+    world = building("\n".join(["# Tasks", "", *boxes, manifest]), capacities={"developer": 2})
+    assert sent(world) == ["T001", "T002", "T006"]
+    ran(world, "T002")
+    assert sent(world) == ["T003"]  # while T002 is merged
+    ran(world, "T003")
+    assert sent(world) == ["T004"]
+    did(world, "T001")
+    assert states(world)["T005"] == "running"
+
+
 def test_go_sends_what_may_begin_and_opens_one_draft() -> None:
     world = building()
     assert sent(world) == ["T001", "T002"]
