@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,6 +36,8 @@ from app.texts.secrets import without_secrets
 
 MOST_TESTS = 100
 """Test files that are named to whoever writes the code."""
+_SUBJECT = 66
+"""Characters of a task's text in the first line of its commit: with its name, as many as fit."""
 _PLAIN = re.compile(r"[^\w /.,-]+")
 
 
@@ -226,7 +229,8 @@ class Workshop:
 def subject(name: str, text: str) -> str:
     """The first line of a commit: no sign in it that GitHub, or anybody's tools, act upon."""
     plain = " ".join(_PLAIN.sub(" ", powerless(visible(text))).split())
-    return f"{name} {one_line(plain, 60)}".strip().rstrip(".…")
+    whole = textwrap.shorten(plain, _SUBJECT, placeholder=" …", break_on_hyphens=False)
+    return f"{name} {one_line(plain, _SUBJECT) if whole == '…' else whole}".strip(" .")
 
 
 def _patterns(scopes: Scopes, agent: str) -> tuple[str, ...]:

@@ -167,7 +167,8 @@ def missing(feature: Feature, name: str) -> str:
 def not_written(names: Sequence[str]) -> str:
     if not names:
         return "the documents are not written yet; the status comment says where it stands."
-    return f"the documents are written when {', '.join(names[:10])} is answered."
+    verb = "is" if len(names) == 1 else "are"
+    return f"the documents are written when {', '.join(names[:10])} {verb} answered."
 
 
 def under_way(feature: Feature) -> str:

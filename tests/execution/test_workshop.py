@@ -258,6 +258,15 @@ async def test_many_land_one_by_one(remote: Remote, tmp_path: Path) -> None:
         ("closes #99 now", "T001 closes 99 now"),
         ("@mara\nSigned-off-by: x", "T001 mara Signed-off-by x"),
         ("", "T001"),
+        (
+            "Write it in `src/let-customers-export/x/`.",
+            "T001 Write it in src/let-customers-export/x/",
+        ),
+        (
+            "Write failing tests for all of it in `tests/let-customers-export-their/`",
+            "T001 Write failing tests for all of it in …",
+        ),
+        ("x" * 100, f"T001 {'x' * 65}…"),
     ],
 )
 def test_the_subject_of_a_commit_has_no_power(text: str, wanted: str) -> None:
