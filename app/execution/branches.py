@@ -22,7 +22,7 @@ from app.execution.git import (
 from app.execution.mirror import Mirrors
 from app.execution.repository import Mirror
 from app.execution.tree import blob_of, read, remove
-from app.execution.worktrees import Worktree
+from app.execution.worktree import Worktree
 
 ZERO = "0" * 40
 _LINK = "120000"

@@ -25,7 +25,7 @@ from app.execution.comparing import (
 from app.execution.git import GitFailed, names
 from app.execution.index import note_index, own_index, touched
 from app.execution.tree import point_nowhere, remove_below, scan
-from app.execution.worktrees import Worktree
+from app.execution.worktree import Worktree
 from app.scopes import Scopes, Verdict, check, is_guarded
 from app.scopes.links import escaped
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from typing import TYPE_CHECKING
 
 from app.execution.git import failure, names
 from app.execution.tree import read, remove
-
-if TYPE_CHECKING:
-    from app.execution.worktrees import Worktree
+from app.execution.worktree import Worktree
 
 
 async def note_index(worktree: Worktree) -> None:

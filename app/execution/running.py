@@ -24,7 +24,7 @@ from app.agents.contained import run as run_program
 from app.agents.protocols import NOBODY, Account, AgentUnavailable, Prompt
 from app.execution.diff import Change, Dropped, changes, drop, judge
 from app.execution.sandbox import Inside, Reach, Walls, sandbox, writable_of
-from app.execution.worktrees import Worktree
+from app.execution.worktree import Worktree
 from app.questions.model import Cost
 from app.scopes import Scopes
 

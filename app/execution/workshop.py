@@ -24,7 +24,8 @@ from app.execution.pulls import read_large
 from app.execution.repository import Mirror
 from app.execution.running import Outcome, Runner, Task
 from app.execution.sandbox import SandboxMissing
-from app.execution.worktrees import BranchTaken, Worktree, Worktrees
+from app.execution.worktree import Worktree
+from app.execution.worktrees import BranchTaken, Worktrees
 from app.features.acceptance import acceptance
 from app.features.dispatch import Stopped
 from app.scopes import Scopes, parse

@@ -13,7 +13,6 @@ import json
 import os
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.execution import slots
@@ -21,7 +20,6 @@ from app.execution.git import (
     GitFailed,
     GitRefused,
     GitTooLong,
-    Place,
     branch_name,
     one_line,
     surely,
@@ -32,12 +30,12 @@ from app.execution.mirror import Mirrors
 from app.execution.repository import Mirror
 from app.execution.sealing import size_of
 from app.execution.tree import is_folder, point_nowhere, remove, remove_below, scan
+from app.execution.worktree import Worktree
 
 DISK_CAP = 20 << 30
 """Bytes that worktrees waiting for the next task may take together."""
 IDLE = 64
 """Worktrees of one repository that may wait for the next task."""
-
 
 _FOLDER_MODE = 0o755  # git keeps none; an agent may have set another
 
@@ -48,28 +46,6 @@ class BranchTaken(GitFailed):
 
 class NoSuchBase(GitFailed):
     """There is no such commit or branch, not even after a fetch."""
-
-
-@dataclass(slots=True)
-class Worktree:
-    """The files of a commit, for one task. Whoever works in it needs and gets no git."""
-
-    repo: str
-    path: Path
-    """Where the files are."""
-    branch: str
-    base: str
-    """The commit that was checked out, and that all changes are judged against."""
-    head: str
-    """The last commit on the task's branch; the base until there is one."""
-    mirror: Mirror
-    index: str = ""
-    """A hash of git's index as we have left it; empty where we have not."""
-
-    @property
-    def place(self) -> Place:
-        """Where git finds it: never by what is written in the worktree."""
-        return Place(self.mirror.path / "worktrees" / self.path.name, self.path)
 
 
 class Worktrees:

@@ -14,7 +14,8 @@ import pytest
 
 from app.execution.branches import commit
 from app.execution.diff import Change, Judged, Kind, changes, drop, judge
-from app.execution.worktrees import Worktree, Worktrees
+from app.execution.worktree import Worktree
+from app.execution.worktrees import Worktrees
 from app.scopes import parse
 from tests.execution.git_help import DEDE, REPO, Remote, finished, git, pool
 

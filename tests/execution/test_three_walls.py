@@ -22,7 +22,7 @@ from app.execution.branches import commit
 from app.execution.pulls import read_large
 from app.execution.running import ClaudeRunner, CommandRunner, Outcome, Task
 from app.execution.sandbox import Walls
-from app.execution.worktrees import Worktree
+from app.execution.worktree import Worktree
 from app.github.pulls import names
 from app.playground.git import Git
 from app.playground.git_diff import changed_files
