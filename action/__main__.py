@@ -13,6 +13,8 @@ import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from pydantic import ValidationError
+
 from action.job import Job, WrongUse
 from action.output import Verdict, report, say
 from action.reviewing import LAYER, review
@@ -46,8 +48,18 @@ def main(env: Mapping[str, str] | None = None) -> int:
         return WRONG_USE
     try:
         verdict = asyncio.run(review(job) if job.mode == "review" else decide(job))
+    except ValidationError as error:
+        wrong = ", ".join(
+            f"KR_{str(one['loc'][0]).upper()}" for one in error.errors() if one["loc"]
+        )
+        say("error", f"A setting cannot be read: {wrong or 'see the log'}.", job.secrets)
+        return WRONG_USE
     except GitHubError as error:
         say("error", f"GitHub did not answer as it should: {str(error)[:300]}", job.secrets)
+        return FAILURE
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        # an answer without what the API's documentation says is in it
+        say("error", f"GitHub's answer is not what it should be: {error!r}"[:300], job.secrets)
         return FAILURE
     report(verdict, env, job.secrets)
     if verdict.check is not None and verdict.check.conclusion == "failure":

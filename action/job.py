@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from app.agents.choosing import Wire
 from app.agents.llm import split
 from app.events import PullChanged
@@ -65,13 +67,25 @@ class Job:
         return cls(
             mode=mode,
             token=token,
-            api_url=env.get("GITHUB_API_URL", "https://api.github.com"),
+            api_url=_address(env),
             repo=env.get("GITHUB_REPOSITORY", ""),
             event=_event(env),
             comment=comment,
             model=model,
             keys=_keys(env, model) if mode == "review" else {},
         )
+
+
+def _address(env: Mapping[str, str]) -> str:
+    """Of GitHub's API. Raises `WrongUse`."""
+    text = env.get("GITHUB_API_URL", "").strip() or "https://api.github.com"
+    try:
+        url = httpx.URL(text)
+    except (httpx.InvalidURL, ValueError):
+        url = httpx.URL()
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise WrongUse("GITHUB_API_URL is no address of an API: `https://api.github.com`.")
+    return text
 
 
 def _keys(env: Mapping[str, str], model: str) -> dict[str, str]:
@@ -100,7 +114,7 @@ def _event(env: Mapping[str, str]) -> PullChanged:
         raise WrongUse(f"This runs on pull_request and pull_request_target, not on {name!r}.")
     try:
         payload: Any = json.loads(Path(env["GITHUB_EVENT_PATH"]).read_text("utf-8"))
-    except (KeyError, OSError, ValueError) as error:
+    except (KeyError, OSError, ValueError, RecursionError) as error:
         raise WrongUse(f"The event's file cannot be read: {error}") from None
     changed = {**payload, "action": "synchronize"} if isinstance(payload, dict) else payload
     event = read_event("pull_request", "action", changed)

@@ -88,6 +88,10 @@ def _outputs(env: Mapping[str, str], conclusion: str, title: str, found: int) ->
 
 
 def _append(path: str | None, text: str) -> None:
-    if path:
+    if not path:
+        return
+    try:
         with Path(path).open("a", encoding="utf-8") as file:
             file.write(text)
+    except OSError as error:  # the check stands all the same
+        say("warning", f"{Path(path).name} cannot be written: {error.strerror}")

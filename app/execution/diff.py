@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.execution.comparing import (
@@ -24,12 +24,14 @@ from app.execution.comparing import (
 )
 from app.execution.git import GitFailed, names
 from app.execution.index import note_index, own_index, touched
-from app.execution.tree import point_nowhere, remove_below, scan
+from app.execution.tree import point_nowhere, remove_below, scan, strip_folders
 from app.execution.worktree import Worktree
-from app.scopes import Scopes, Verdict, check, is_guarded
+from app.scopes import Scopes, Verdict, check, ends, is_guarded
 from app.scopes.links import escaped
 
-__all__ = ["Change", "Dropped", "Judged", "Kind", "changes", "drop", "judge"]
+__all__ = ["Change", "Dropped", "Judged", "Kind", "changes", "drop", "judge", "settled"]
+
+_ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def _objection(one: Change, scopes: Scopes, agent: str) -> str:
         return ""
     if one.leads_to is None:
         return f"links to {escaped(one.target)}, outside of the repository"
-    if refused := check(scopes, agent, [one.leads_to]):
+    if refused := check(scopes, agent, ends(scopes, one.leads_to)):
         return f"links to {escaped(one.leads_to)}, which {_whose(refused[0])}"
     return ""
 
@@ -155,6 +157,23 @@ async def drop(worktree: Worktree, dropped: Iterable[Dropped]) -> None:
         asked = ("checkout-index", "--force", "--index", "-z", "--stdin")
         await worktree.mirror.run(*asked, at=worktree.place, given=given)
         await note_index(worktree)
+
+
+async def settled(worktree: Worktree, scopes: Scopes, agent: str) -> Judged:
+    """Judge, and undo what is not kept, until that changes nothing any more.
+
+    What comes back may be a link, by which one that was kept leads elsewhere. Raises `GitFailed`.
+    """
+    await asyncio.to_thread(strip_folders, worktree.path)
+    dropped: dict[Dropped, None] = {}
+    for _ in range(_ROUNDS):
+        judged = judge(await changes(worktree), scopes, agent)
+        new = [one for one in judged.dropped if one not in dropped]
+        if not new:
+            return replace(judged, dropped=tuple(dropped))
+        dropped.update(dict.fromkeys(new))
+        await drop(worktree, judged.dropped)
+    raise GitFailed("what was changed cannot be judged: its links lead over each other")
 
 
 def _removed(root: Path, undone: Iterable[Change]) -> None:

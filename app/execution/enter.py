@@ -207,30 +207,50 @@ class _Disk:
         self._most: int = plan["disk"]
         self._since = time.time()
         self._free = self._left()
+        self._hidden = False
 
     def problem(self) -> str:
         """Why it has to end, if so."""
         left = self._left()
         if all(before - now <= self._most for before, now in zip(self._free, left, strict=True)):
             return ""
-        if self._written() > self._most:
+        if self._written() + _unlinked() > self._most:
             return f"it has written more than {self._most >> 20} MB"
+        if self._hidden:
+            return "the disk fills, and part of what it has written cannot be looked at"
         self._free = left  # somebody else has: look again when as much is gone once more
         return ""
+
+    def _note(self, error: OSError) -> None:
+        self._hidden = self._hidden or not isinstance(error, FileNotFoundError)
 
     def _left(self) -> list[int]:
         return [_free(place) for place in self._places]
 
     def _written(self) -> int:
         """Bytes of the files that were changed since the start; nobody can set that time back."""
-        total = 0
+        total, self._hidden = 0, False
         for place in self._places:
-            for folder, _, names in os.walk(place):
+            for folder, _, names in os.walk(place, onerror=self._note):
                 for name in names:
                     with _Passing(OSError):
                         found = os.lstat(os.path.join(folder, name))
                         total += found.st_blocks * 512 if found.st_ctime >= self._since else 0
         return total
+
+
+def _unlinked() -> int:
+    """Bytes of files that have no name any more, but are still open."""
+    found: dict[tuple[int, int], int] = {}
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    for pid in pids if os.getpid() == 1 else _below():
+        with _Passing(OSError):
+            for name in os.listdir(f"/proc/{pid}/fd"):
+                with _Passing(OSError):
+                    one = os.stat(f"/proc/{pid}/fd/{name}")
+                    if one.st_nlink == 0:
+                        found[one.st_dev, one.st_ino] = one.st_blocks * 512
+    return sum(found.values())
 
 
 def _free(place: str) -> int:

@@ -71,6 +71,10 @@ def _nearest(found: Shape, pattern: str) -> tuple[str, bool]:
     return "/".join(names) + "/" * folder, exact
 
 
+_Made = tuple[Path, int]
+"""What we have made, and when it was changed last, in nanoseconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A worktree that is ready for a run: absolute paths, all of which exist."""
@@ -89,7 +93,7 @@ def prepared(reach: Reach) -> Iterator[Prepared]:
 
     Raises `OSError`.
     """
-    made: list[Path] = []
+    made: list[_Made] = []
     found: list[Path] = []
     notes: list[str] = []
     try:
@@ -106,11 +110,11 @@ def prepared(reach: Reach) -> Iterator[Prepared]:
         )
         yield Prepared(outer, guarded, tuple(notes))
     finally:
-        for one in reversed(made):
-            _remove_unused(one)
+        for place, since in reversed(made):
+            _remove_unused(place, since)
 
 
-def _opened(worktree: Path, path: str, made: list[Path]) -> Path:
+def _opened(worktree: Path, path: str, made: list[_Made]) -> Path:
     """The place a path names, made if it is missing. Raises `ValueError`, `OSError`."""
     names = [name for name in path.split("/") if name not in ("", ".")]
     if ".." in names or path.startswith("/"):
@@ -121,7 +125,7 @@ def _opened(worktree: Path, path: str, made: list[Path]) -> Path:
         last = place == len(names) - 1
         if not os.path.lexists(here):
             _make(here, folder=not last or path.endswith("/") or not _is_file_name(name))
-            made.append(here)
+            made.append((here, here.lstat().st_ctime_ns))
         mode = here.lstat().st_mode
         if stat.S_ISLNK(mode):  # it might lead anywhere
             raise ValueError(f"{path}: {here.name} is a symbolic link; it cannot be written")
@@ -151,14 +155,14 @@ def _outermost(paths: Sequence[Path]) -> tuple[Path, ...]:
     )
 
 
-def _remove_unused(path: Path) -> None:
+def _remove_unused(path: Path, since: int) -> None:
     with contextlib.suppress(OSError):
         if path.is_symlink():
             return
         if path.is_dir():
             path.rmdir()  # refuses if something is in it
-        elif path.stat().st_size == 0:
-            path.unlink()
+        elif path.stat().st_size == 0 and path.stat().st_ctime_ns == since:
+            path.unlink()  # nobody has had it in hand: an empty file may be what was wanted
 
 
 def around(folder: Path, guarded: Sequence[Path]) -> list[Path]:

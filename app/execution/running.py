@@ -22,7 +22,7 @@ from app.agents.command import VARIABLES
 from app.agents.contained import Finished, Lease, Leases, one_line
 from app.agents.contained import run as run_program
 from app.agents.protocols import NOBODY, Account, AgentUnavailable, Prompt
-from app.execution.diff import Change, Dropped, changes, drop, judge
+from app.execution.diff import Change, Dropped, settled
 from app.execution.sandbox import Inside, Reach, Walls, sandbox, writable_of
 from app.execution.worktree import Worktree
 from app.questions.model import Cost
@@ -269,8 +269,7 @@ async def _judged(
     task: Task, worktree: Worktree, said: str, leases: Sequence[Lease], notes: tuple[str, ...]
 ) -> Outcome:
     """The second wall, after everybody has left the sandbox."""
-    judged = judge(await changes(worktree), task.scopes, task.agent)
-    await drop(worktree, judged.dropped)
+    judged = await settled(worktree, task.scopes, task.agent)
     model = next((lease.model for lease in leases if lease.model), "")
     cost = sum((lease.cost for lease in leases), Cost())
     return Outcome(judged.kept, judged.dropped, said, model, cost, notes)

@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -190,6 +191,56 @@ def leads_to(root: Path, path: str, target: str) -> str | None:
             return None
 
     return followed(path, target, says)
+
+
+def strip(path: str) -> None:
+    """Take away what is written beside a folder: an access list would go over to all new files."""
+    for name in _beside(path):
+        with contextlib.suppress(OSError):
+            os.removexattr(path, name, follow_symlinks=False)
+
+
+def strip_folders(root: Path) -> None:
+    """The same for all folders of a worktree, none of them a link."""
+    for folder, _, _ in os.walk(root):
+        strip(folder)
+
+
+def is_altered(root: Path, path: str, mode: str) -> bool:
+    """Whether a file is otherwise than git makes it, in what git does not look at.
+
+    `mode` is what git has for it: `100644`. Another second, another owner's bits: git compares
+    whole seconds, and of the mode only who may start it.
+    """
+    if mode not in (_PLAIN, _EXECUTABLE):
+        return False
+    try:
+        found = (root / path).lstat()
+    except OSError:
+        return False  # git sees that itself
+    wanted = (0o777 if mode == _EXECUTABLE else 0o666) & ~_UMASK
+    odd = stat.S_IMODE(found.st_mode) != wanted or found.st_nlink > 1
+    return odd or bool(_beside(root / path))
+
+
+def _beside(path: str | Path) -> list[str]:
+    """Names of what is written beside a file's content, but for what the system needs itself."""
+    if sys.platform != "linux":
+        return []
+    with contextlib.suppress(OSError):
+        found = os.listxattr(path, follow_symlinks=False)
+        return [name for name in found if not name.startswith("security.")]
+    return []
+
+
+def _umask() -> int:
+    """Of this process; the call for it would change it for a moment, for all threads."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/status").read_text().split("Umask:")[1].split()[0], 8)
+    return 0o022
+
+
+_UMASK = _umask()
 
 
 def _above_is_plain(root: Path, path: str) -> bool:

@@ -29,7 +29,15 @@ from app.execution.locks import exclusive, lives, us
 from app.execution.mirror import Mirrors
 from app.execution.repository import Mirror
 from app.execution.sealing import size_of
-from app.execution.tree import is_folder, point_nowhere, remove, remove_below, scan
+from app.execution.tree import (
+    is_altered,
+    is_folder,
+    point_nowhere,
+    remove,
+    remove_below,
+    scan,
+    strip,
+)
 from app.execution.worktree import Worktree
 
 DISK_CAP = 20 << 30
@@ -146,7 +154,8 @@ class Worktrees:
         return slot
 
     async def _make_ready(self, worktree: Worktree) -> None:
-        if not worktree.path.exists():
+        fresh = not worktree.path.exists()
+        if fresh:
             async with self.mirrors.writing(worktree.repo) as mirror:
                 quiet = ("--quiet", "--detach", "--no-checkout")
                 asked = ("worktree", "add", *quiet, str(worktree.path), worktree.base)
@@ -154,6 +163,9 @@ class Worktrees:
         point_nowhere(worktree.path)
         base, index = self._left.pop(worktree.path, ("", ""))
         await note_index(worktree)
+        if not fresh and index != worktree.index:  # a predecessor's, or not ours at all
+            worktree.index = ""
+            await own_index(worktree)
         as_left = base == worktree.base and index == worktree.index
         if not as_left or await touched(worktree):  # to look takes half as long as to reset
             await _reset(worktree, worktree.base)
@@ -214,19 +226,22 @@ async def _cleaned(worktree: Worktree) -> None:
     rows = [os.fsdecode(row).split("\t", 1) for row in known.split(b"\0") if row]
     tracked = {path for _, path in rows}
     submodules = {path for mode, path in rows if mode.startswith("160000")}
+    files = [(what[:6], path) for what, path in rows]
     dirty = await touched(worktree)
 
     def clean() -> None:
-        for path in [*dirty, *scan(root, tracked, submodules)]:
+        odd = (path for mode, path in files if is_altered(root, path, mode))
+        for path in [*dirty, *odd, *scan(root, tracked, submodules)]:
             remove_below(root, path)
         for path in submodules:
             if not is_folder(root, path):
                 remove_below(root, path)
                 (root / path).mkdir(parents=True)
-        for folder, below, _ in os.walk(root, topdown=False):
-            kept = below or folder == str(root) or os.path.relpath(folder, root) in submodules
+        for folder, _, _ in os.walk(root, topdown=False):
+            kept = folder == str(root) or os.path.relpath(folder, root) in submodules
             if kept or os.listdir(folder):
                 os.chmod(folder, _FOLDER_MODE)
+                strip(folder)
             else:
                 os.rmdir(folder)
         point_nowhere(root)

@@ -10,6 +10,8 @@ from githubkit.exception import GitHubException, RequestFailed, RequestTimeout
 from githubkit.exception import RequestError as TransportError
 
 VERSION = "2022-11-28"
+MOST_PAGES = 1_000
+"""Pages of a list, each of a hundred; no issue has as many comments."""
 
 
 class GitHubError(Exception):
@@ -50,7 +52,33 @@ class GitHubError(Exception):
 
 async def ask(github: GitHub[Any], method: str, path: str, **kwargs: Any) -> Any:
     response = await send(github, method, path, **kwargs)
-    return response.json() if response.content else None
+    return read_json(response) if response.content else None
+
+
+async def pages(github: GitHub[Any], path: str, **params: Any) -> list[Any]:
+    """All pages of a list, at a hundred a page. Raises `GitHubError`."""
+    found: list[Any] = []
+    for page in range(1, MOST_PAGES + 1):
+        query = {**params, "per_page": 100, "page": page}
+        response = await send(github, "GET", path, params=query)
+        told = read_json(response)
+        if not isinstance(told, list):
+            raise GitHubError(f"GitHub's answer to {path} is no list")
+        found += told
+        if 'rel="next"' not in response.headers.get("link", ""):
+            return found
+    raise GitHubError(f"GitHub's answer to {path} has no end")
+
+
+def read_json(response: httpx.Response) -> Any:
+    """What an answer says; something between us and GitHub may have put a page in its place.
+
+    Raises `GitHubError`.
+    """
+    try:
+        return response.json()
+    except (ValueError, RecursionError) as error:
+        raise GitHubError(f"GitHub's answer is no JSON: {str(error)[:200]}") from error
 
 
 async def send(
@@ -61,7 +89,8 @@ async def send(
         response = await github.arequest(method, path, headers=headers, **kwargs)
     except RequestFailed as error:
         raise _failure(error.response.raw_response) from error
-    except (RequestTimeout, TransportError, GitHubException, httpx.HTTPError) as error:
+    except (RequestTimeout, TransportError, GitHubException, httpx.HTTPError, ValueError) as error:
+        # a ValueError: a header of the answer that githubkit cannot read
         raise GitHubError(f"no answer from GitHub: {error!r}"[:500]) from error
     return response.raw_response
 

@@ -21,7 +21,7 @@ from githubkit.cache import MemCacheStrategy
 
 from app.features.model import Place
 from app.github import graphql
-from app.github.calls import GitHubError, ask, send
+from app.github.calls import GitHubError, ask, pages, send
 from app.scopes.rules import MAX_BYTES
 from app.settings import Settings
 
@@ -207,15 +207,7 @@ class RepoClient:
 
     async def pages(self, path: str, **params: Any) -> list[Any]:
         """All pages of a list, at a hundred a page."""
-        found: list[Any] = []
-        page = 1
-        while True:
-            query = {**params, "per_page": 100, "page": page}
-            response = await send(self._github, "GET", self._root + path, params=query)
-            found += response.json()
-            if 'rel="next"' not in response.headers.get("link", ""):
-                return found
-            page += 1
+        return await pages(self._github, self._root + path, **params)
 
     async def issue_now(self, number: int) -> tuple[tuple[str, ...] | None, bool | None]:
         """An issue's labels, and whether it is closed; None for both if it is not there."""
@@ -245,8 +237,11 @@ class RepoClient:
             if str(item.get("repository", {}).get("full_name", "")).lower() == ours
         ]
 
-    async def text_at(self, path: str, ref: str, oversized: str | None = None) -> str | None:
-        """A file at a commit, None if there is none; `oversized` stands for one above 3 MB."""
+    async def text_at(self, path: str, ref: str, unreadable: str | None = None) -> str | None:
+        """A file at a commit, None if nothing is there.
+
+        `unreadable` stands for one above 3 MB, and for a folder, a link or a submodule.
+        """
         try:
             found = await self.call("GET", f"/contents/{quote(path)}", params={"ref": ref})
         except GitHubError as error:
@@ -255,10 +250,11 @@ class RepoClient:
             raise
         if isinstance(found, dict) and found.get("encoding") == "none":  # above 1 MB
             if int(found.get("size") or 0) > MAX_BYTES:
-                return oversized
+                return unreadable
             found = await self.call("GET", f"/git/blobs/{found['sha']}")
-        known = isinstance(found, dict) and found.get("encoding") == "base64"
-        return base64.b64decode(found["content"]).decode("utf-8", "replace") if known else None
+        if not isinstance(found, dict) or found.get("encoding") != "base64":
+            return unreadable
+        return base64.b64decode(found["content"]).decode("utf-8", "replace")
 
     async def is_member(self, team: str, login: str) -> bool:
         """Whether somebody belongs to a team (`owner/slug`); also False where it is not shown."""

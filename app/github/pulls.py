@@ -88,7 +88,7 @@ async def read_head(
 ) -> Pull:
     """The same from files and commits that were listed already. Raises `GitHubError`."""
     complete = len(files) < MOST_FILES and len(listed) < MOST_COMMITS
-    if complete and listed and str(listed[-1]["sha"]) != head:
+    if complete and (not listed or str(listed[-1]["sha"]) != head):
         complete = False  # somebody pushed since: what is listed is not that commit's
     if any(len(one.get("parents") or ()) > 1 and not _signed(one) for one in listed):
         complete = False  # GitHub holds a merge against its first parent; git tells what it changed
@@ -166,8 +166,8 @@ async def read_owners(client: RepoClient, ref: str) -> str | None:
 
 
 async def read_rules(client: RepoClient, path: str, ref: str) -> str | None:
-    """A scope file or CODEOWNERS; one that is too large as one that is refused for it."""
-    return await client.text_at(path, ref, oversized="#" * (MAX_BYTES + 1))
+    """A scope file or CODEOWNERS; what nobody can read as a text that is refused."""
+    return await client.text_at(path, ref, unreadable="#" * (MAX_BYTES + 1))
 
 
 async def _members(client: RepoClient, pull: Pull) -> dict[str, tuple[str, ...]]:

@@ -41,7 +41,8 @@ async def read_subject(
     files = await client.pages(f"/pulls/{number}/files")
     commits = await client.pages(f"/pulls/{number}/commits")
     pull = await read_head(client, base, head, ours=ours(found), files=files, listed=commits)
-    judged = judge(pull, allowed) if is_by_agents(pull) and pull.complete else None
+    bound = is_by_agents(pull)
+    judged = judge(pull, allowed) if bound and pull.complete else None
     tasks = await _document(client, folder, "tasks.md", head)
     subject = Subject(
         files=tuple([await _sized(client, _changed(one), head, n) for n, one in _numbered(files)]),
@@ -53,6 +54,7 @@ async def read_subject(
         tasks_path=f"{folder}/tasks.md" if folder else "",
         draft=bool(found.get("draft")),
         complete=len(files) < MOST_FILES and len(commits) < MOST_COMMITS,
+        judged=pull.complete or not bound,
     )
     author = str((found.get("user") or {}).get("login") or "")
     words = str(found.get("title") or ""), str(found.get("body") or "")

@@ -18,18 +18,21 @@ def dispatch(turn: Turn) -> None:
     feature = turn.feature
     if feature.state not in {FeatureState.BUILDING, FeatureState.REVIEW}:
         return
-    while found := [one for one in ready(turn.tasks) if not _is_full(turn, one.role)]:
+    while found := [one for one in ready(turn.tasks) if not _has_to_wait(turn, one)]:
         for task in found:
-            if not _is_full(turn, task.role):
+            if not _has_to_wait(turn, task):
                 _start(turn, task)
     turn.enter(FeatureState.REVIEW if all_over(turn.tasks) else FeatureState.BUILDING)
     show_pull(turn)
 
 
-def _is_full(turn: Turn, role: str) -> bool:
-    """Whether the agents of a role do as many tasks of the feature as they may at a time."""
+def _has_to_wait(turn: Turn, task: ExecutionTask) -> bool:
+    """Whether an agent would get it that does as many tasks of the feature as it may at a time."""
+    policy, role = turn.facts.policy, task.role
+    if task.for_people or role not in policy.executors or policy.prohibited(task):
+        return False  # no agent gets it
     under_way = sum(one.role == role and one.state is TaskState.RUNNING for one in turn.tasks)
-    return under_way >= turn.facts.policy.capacities.get(role, under_way + 1)
+    return under_way >= policy.capacities.get(role, under_way + 1)
 
 
 def _start(turn: Turn, task: ExecutionTask) -> None:

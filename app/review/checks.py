@@ -11,7 +11,7 @@ from dataclasses import replace
 from app.review.documents import undone, unplanned
 from app.review.lines import conflicts, leftovers, secrets
 from app.review.model import Finding, Severity, Subject
-from app.review.whole import binary, large, partial, scope, untested
+from app.review.whole import binary, large, partial, scope, unjudged, untested
 from app.texts.secrets import without_secrets
 
 Check = Callable[[Subject], Iterator[Finding]]
@@ -27,6 +27,7 @@ CHECKS: tuple[Check, ...] = (
     undone,
     leftovers,
     partial,
+    unjudged,
 )
 _ORDER = tuple(Severity)
 

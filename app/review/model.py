@@ -59,6 +59,8 @@ class Subject:
     """Tasks are still being worked on: an open one is no fault yet."""
     complete: bool = True
     """False where the pull request is larger than GitHub shows."""
+    judged: bool = True
+    """False where GitHub does not tell enough to say whose each change is."""
 
 
 @dataclass(frozen=True, slots=True)

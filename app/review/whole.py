@@ -43,6 +43,18 @@ def partial(subject: Subject) -> Iterator[Finding]:
         )
 
 
+def unjudged(subject: Subject) -> Iterator[Finding]:
+    """Says that nobody looked whether it is in scope."""
+    if not subject.judged:
+        yield Finding(
+            "unjudged",
+            Severity.IMPORTANT,
+            "Whether all of it is in the scope of its agents was not looked at here.",
+            "GitHub does not tell who changed what in it. The check `baron/scope` of the service"
+            " reads that from git; a job on a runner cannot.",
+        )
+
+
 _LOCKS = frozenset(("package-lock.json", "pnpm-lock.yaml", "go.sum", "npm-shrinkwrap.json"))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from app.scopes.links import leads_to, shown
 from app.scopes.rules import Flaw, read
-from app.scopes.scopes import DEFAULT, Scopes, Verdict, check, is_guarded, parse
+from app.scopes.scopes import DEFAULT, Scopes, Verdict, check, ends, is_guarded, parse
 
 SCOPE_FILE = ".github/AGENT_SCOPES"
 DRIVER = "baron"
@@ -163,9 +163,10 @@ def _judge(path: str, hand: _Writer, scopes: Scopes, pull: Pull) -> Trespass | N
     if place is None:
         why = f"it links to {shown(target)}, outside of the repository"
         return Trespass(path, hand.agent or hand.person, (), None, why)
-    if _objection(place, hand, scopes, pull):
-        why = f"it links to {shown(place) or 'the whole repository'}, where {who} may not write"
-        return _trespass(path, place, hand, scopes, why)
+    for end in ends(scopes, place):
+        if _objection(end, hand, scopes, pull):
+            why = f"it links to {shown(place) or 'the whole repository'}, where {who} may not write"
+            return _trespass(path, end, hand, scopes, why)
     return None
 
 

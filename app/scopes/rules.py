@@ -41,7 +41,9 @@ class Rule:
 def read(text: str) -> tuple[tuple[Rule, ...], tuple[Flaw, ...]]:
     """All rules and all flaws, in the order of their lines. Takes CRLF and a byte order mark."""
     if len(text.encode(errors="replace")) > MAX_BYTES:
-        return (), (Flaw(1, "the file is larger than 3 MB; GitHub would not read it, either"),)
+        return (), (
+            Flaw(1, "it is larger than 3 MB, or no file; GitHub would not read it, either"),
+        )
     found = tuple(_lines(text.removeprefix("\ufeff")))
     rules = tuple(one for one in found if isinstance(one, Rule))
     return rules, tuple(one for one in found if isinstance(one, Flaw))

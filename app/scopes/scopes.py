@@ -84,6 +84,17 @@ def check(scopes: Scopes, agent: str, paths: Iterable[str]) -> tuple[Verdict, ..
     return tuple(found for found in verdicts if not _allows(found, handle))
 
 
+def ends(scopes: Scopes, place: str) -> tuple[str, ...]:
+    """The paths by which the place is judged to which a link leads.
+
+    It may be a folder, and rules for what is in it do not match its own name. What a later rule
+    says of that counts, too.
+    """
+    inside = f"{place}/_"
+    later = (scopes.owners(inside).line or 0) > (scopes.owners(place).line or 0)
+    return (place, inside) if later else (place,)
+
+
 def is_guarded(path: str) -> bool:
     """Whether a path decides who may write, or is git's own: no rule gives it to an agent.
 

@@ -362,6 +362,37 @@ def test_it_cannot_fill_the_disk(world: World, walls: Walls) -> None:
     assert "written more than 40 MB" in done.last_line
 
 
+UNSEEN = {
+    "without-names": "f = open('src/f', 'wb'); os.unlink('src/f')\nadd(f)",
+    "behind-a-closed-door": "os.mkdir('src/d'); f = open('src/d/f', 'wb'); os.chmod('src/d', 0)\n"
+    "add(f)",
+    "too-deep": "os.chdir('src')\nfor _ in range(30): os.mkdir('n' * 200); os.chdir('n' * 200)\n"
+    "add(open('f', 'wb'))",
+}
+
+
+@AT_ALL
+@pytest.mark.parametrize("way", UNSEEN)
+def test_it_cannot_fill_the_disk_unseen(world: World, walls: Walls, way: str) -> None:
+    code = (
+        "import os, time\ndef add(f):\n"
+        " for _ in range(60): f.write(bytes(1 << 22)); f.flush(); time.sleep(0.01)\n"
+        f" time.sleep(30)\n{UNSEEN[way]}"
+    )
+    done = ran(world.reach(), walls, PYTHON, "-c", code, limits=Limits(disk_mb=40))
+    if way != "behind-a-closed-door" or "cannot be looked at" not in done.last_line:
+        assert "written" in done.last_line
+    assert done.code == 128 + signal.SIGKILL
+
+
+@ANY
+def test_an_empty_file_may_be_what_was_wanted(world: World, walls: Walls) -> None:
+    reach = world.reach("src/py.typed", "src/other.py")
+    assert ran(reach, walls, "/bin/sh", "-c", ": > src/py.typed").code == 0
+    assert (world.worktree / "src/py.typed").exists()
+    assert not (world.worktree / "src/other.py").exists()
+
+
 @AT_ALL
 def test_a_fork_bomb_ends(world: World, walls: Walls) -> None:
     code = "import os, time\nfor _ in range(400): os.fork() or time.sleep(60)\ntime.sleep(60)"

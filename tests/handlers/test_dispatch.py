@@ -134,6 +134,14 @@ def test_no_more_tasks_of_a_role_at_a_time_than_its_capacity() -> None:
     assert states(world)["T005"] == "running"
 
 
+def test_a_persons_task_waits_for_no_agents_capacity() -> None:
+    tasks = "# Tasks\n\n- [ ] T001 [P] Write `src/a.py`\n- [ ] T002 [P] Write `src/b.py`\n"
+    world = building(tasks, capacities={"developer": 1})
+    assert states(world) == {"T001": "running", "T002": "waiting"}
+    world.say("/assign T002 @rosa")
+    assert states(world) == {"T001": "running", "T002": "offered"}
+
+
 def test_go_sends_what_may_begin_and_opens_one_draft() -> None:
     world = building()
     assert sent(world) == ["T001", "T002"]

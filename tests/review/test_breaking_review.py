@@ -61,7 +61,7 @@ class Fake:
     async def pages(self, path: str, **more: Any) -> Any:
         return await self.call("GET", path, **more)
 
-    async def text_at(self, path: str, ref: str, oversized: str | None = None) -> str | None:
+    async def text_at(self, path: str, ref: str, unreadable: str | None = None) -> str | None:
         return None
 
     async def graphql(self, query: str, variables: Any) -> Any:

@@ -68,7 +68,10 @@ def test_it_is_where_the_worktrees_own_look_finds_it(
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         os.symlink(target, root / path)
     for path, target in links.items():
-        assert leads_to(path, target, links) == tree.leads_to(Path(root), path, target)
+        place = leads_to(path, target, links)
+        assert place == tree.leads_to(Path(root), path, target)
+        if place is not None:
+            assert os.path.realpath(root / path) == os.path.normpath(root.resolve() / place)
 
 
 def test_only_links_on_the_way_are_read_one_after_the_other() -> None:
@@ -119,6 +122,23 @@ def why(judged: Judged) -> list[str]:
 )
 def test_a_link_is_judged_by_where_it_leads(target: str, told: list[str]) -> None:
     assert why(judge(pull("dede", {"src/way": target}))) == told
+
+
+@pytest.mark.parametrize(
+    ("scopes", "target", "owners"),
+    [
+        ("* @dede\n/ops/ @gustave\n", "../ops", ("@gustave",)),
+        ("* @dede\n/ops/** @gustave\n", "../ops", ("@gustave",)),
+        ("/ops/ @gustave\n* @dede\n", "../ops", ()),
+        ("* @gustave\n/src/* @dede\n", "a.py", ()),
+        ("* @gustave\n/src/* @dede\n", "deep/a.py", ("@gustave",)),
+    ],
+)
+def test_a_link_to_a_folder_is_judged_by_what_rules_say_of_its_content(
+    scopes: str, target: str, owners: tuple[str, ...]
+) -> None:
+    found = judge(pull("dede", {"src/way": target}, scopes=scopes)).trespasses
+    assert [one.owners for one in found] == ([owners] if owners else [])
 
 
 def test_a_link_says_whose_the_place_is() -> None:
