@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields
-from pathlib import Path
 from typing import Any
 
+from app.cli_commands import CommandError, on_one_line, print_json, print_text, read_bytes
 from app.commands import Command, QuestionRef, parse
-from app.features.tasks import parse_tasks
+from app.features.tasks import TaskError, parse_tasks
 from app.questions.gaps import parse_gaps
 
 Document = dict[str, Any]
@@ -33,20 +32,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was read: 0 fine, 1 some of it could not be read, 2 no such file."""
+    """Print what was read: 0 fine, 1 some of it could not be read, 2 the file cannot be read."""
     try:
-        text = _read(args.file)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        print(f"kr parse: {args.file}: {reason}", file=sys.stderr)
-        return 2
+        text = read_bytes(args.file).decode(errors="replace").removeprefix("\ufeff")
+    except CommandError as error:
+        print(f"kr parse: {error}", file=sys.stderr)
+        return error.exit_code
     _, read, show = _KINDS[args.kind]
     document = read(text)
     if getattr(args, "json", False):
-        _write(json.dumps(document, ensure_ascii=False, indent=2))
+        print_json(document)
     else:
         errors = [f"line {error['line']}: {error['reason']}" for error in document["errors"]]
-        _write("\n".join([*show(document), *errors]))
+        print_text("\n".join(map(on_one_line, [*show(document), *errors])))
     return 1 if document["errors"] else 0
 
 
@@ -72,10 +70,18 @@ def gaps(text: str) -> Document:
 def tasks(text: str) -> Document:
     """The JSON document for a tasks.md."""
     found = parse_tasks(text)
+    errors = sorted([*found.errors, *_no_text(text)], key=lambda error: error.line)
     return {
         "tasks": [asdict(task) for task in found.tasks],
-        "errors": [asdict(error) for error in found.errors],
+        "errors": [asdict(error) for error in errors],
     }
+
+
+def _no_text(text: str) -> Iterator[TaskError]:
+    """Lines with bytes that are no text: a path with one of them is another path."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if "\ufffd" in line or "\0" in line:
+            yield TaskError(number, "some of it is no text; save the file as UTF-8")
 
 
 def _command(command: Command) -> Document:
@@ -120,15 +126,3 @@ _KINDS: dict[str, tuple[str, Callable[[str], Document], Callable[[Document], lis
     "gaps": ("the questions in an agent's output", gaps, _show_gaps),
     "tasks": ("the tasks in a tasks.md", tasks, _show_tasks),
 }
-
-
-def _read(file: str) -> str:
-    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    return data.decode("utf-8", errors="replace").removeprefix("\ufeff")
-
-
-def _write(text: str) -> None:
-    """In UTF-8, whatever the terminal's own encoding is."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", errors="replace") + b"\n")
-    sys.stdout.buffer.flush()

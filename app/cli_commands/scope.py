@@ -6,10 +6,16 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from app.cli_commands import CommandError, print_json
+from app.cli_commands import (
+    CommandError,
+    on_one_line,
+    print_json,
+    print_text,
+    read_text,
+    without_nul,
+)
 from app.scopes import Scopes, Verdict, check, is_guarded, parse
 
 _BOM = "\ufeff"
@@ -29,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_files(parser: argparse.ArgumentParser) -> None:
     scopes = "the rules, in CODEOWNERS syntax; - is standard input"
     parser.add_argument("--scopes", required=True, metavar="FILE", help=scopes)
-    paths = "a path from the root of the repository on each line; - is standard input"
+    paths = "paths from the root of the repository, ended by line ends or NUL; - is standard input"
     parser.add_argument("--files", required=True, metavar="FILE", help=paths)
 
 
@@ -37,24 +43,23 @@ def run(args: argparse.Namespace) -> int:
     """0 fine, 1 a path is out of scope or the rules have a flaw, 2 a file cannot be read."""
     if args.scopes == args.files == "-":
         raise CommandError("only one of --scopes and --files can be standard input", 2)
-    scopes = parse(_read(args.scopes))
-    paths = _paths(_read(args.files))
+    scopes = parse(read_text(args.scopes))
+    paths = _paths(args.files)
     for flaw in scopes.flaws:
-        print(f"{args.scopes}: line {flaw.line}: {flaw.reason}", file=sys.stderr)
+        print(f"{args.scopes}: line {flaw.line}: {on_one_line(flaw.reason)}", file=sys.stderr)
     if args.action == "explain":
         return _explain(scopes, paths, args.json)
     return _check(scopes, args.agent, paths, args.json)
 
 
 def _explain(scopes: Scopes, paths: Sequence[str], as_json: bool) -> int:
-    if scopes.flaws:
-        return 1
+    """With a flaw in the rules every path is nobody's; people are told the flaws alone."""
     verdicts = [scopes.owners(path) for path in paths]
     if as_json:
         print_json([asdict(verdict) for verdict in verdicts])
-    else:
-        print("\n".join(map(_shown, verdicts)) or "no paths")
-    return 0
+    elif not scopes.flaws:
+        print_text("\n".join(map(_shown, verdicts)) or "no paths")
+    return 1 if scopes.flaws else 0
 
 
 def _check(scopes: Scopes, agent: str, paths: Sequence[str], as_json: bool) -> int:
@@ -65,9 +70,9 @@ def _check(scopes: Scopes, agent: str, paths: Sequence[str], as_json: bool) -> i
     if as_json:
         print_json(_document(ok, violations, scopes))
     elif ok:
-        print(f"{agent} may write all of it (paths: {len(paths)})")
+        print_text(f"{agent} may write all of it (paths: {len(paths)})")
     else:
-        print("\n".join(f"{agent} may not write {_shown(one)}" for one in violations))
+        print_text("\n".join(f"{agent} may not write {_shown(one)}" for one in violations))
     return 0 if ok else 1
 
 
@@ -87,20 +92,23 @@ def _shown(verdict: Verdict) -> str:
     return f"{path}: {owners} ({because}{guarded})"
 
 
-def _paths(text: str) -> list[str]:
-    """One on each line, in their order. Empty lines are no paths."""
-    lines = [line for line in text.removeprefix(_BOM).split("\n") if line not in ("", "\r")]
-    if all(line.endswith("\r") for line in lines):  # else it is part of a name
-        return [line.removesuffix("\r") for line in lines]
-    return lines
+def _paths(name: str) -> list[str]:
+    """The paths of a list in their order, ended by line ends or, as `git … -z` has it, by NUL."""
+    text = read_text(name, may_have_nul=True).removeprefix(_BOM)
+    return _ended_by_nul(name, text) if "\0" in text else _on_lines(text)
 
 
-def _read(name: str) -> str:
-    """The text of a file, or of standard input for `-`, with its line ends as they are."""
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        return data.decode()
-    except OSError as error:
-        raise CommandError(f"cannot read {name}: {error.strerror}", 2) from None
-    except UnicodeDecodeError:
-        raise CommandError(f"{name} is not UTF-8 text; save it as UTF-8", 2) from None
+def _ended_by_nul(name: str, text: str) -> list[str]:
+    """Line ends are part of a name here; a name of nothing else shows that NUL ends no paths."""
+    *paths, last = text.split("\0")
+    if last or not all(path.strip("\r\n") for path in paths):
+        without_nul(name, text)
+    return paths
+
+
+def _on_lines(text: str) -> list[str]:
+    """Empty lines are no paths. The last line may have no end."""
+    *ended, last = text.split("\n")
+    if all(line.endswith("\r") for line in ended if line):  # else it is part of a name
+        ended, last = [line.removesuffix("\r") for line in ended], last.removesuffix("\r")
+    return [line for line in (*ended, last) if line not in ("", "\r")]

@@ -111,8 +111,10 @@ def test_a_flaw_is_a_no(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "line 2: " in shown.err
     assert main(["scope", "explain", *words, "--json"]) == 1
     shown = capsys.readouterr()
-    assert shown.out == ""
+    assert json.loads(shown.out) == [{"path": "src/a", "owners": [], "line": None}]
     assert "line 2: " in shown.err
+    assert main(["scope", "explain", *words]) == 1
+    assert capsys.readouterr().out == ""
 
 
 def test_a_flaw_is_a_no_even_without_paths(
