@@ -1,30 +1,97 @@
-"""What the words of a task say: which paths it names, and what it waits for."""
+"""What the words of a task say: its markers, the paths it names, and what it waits for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import re2
+
+_TAG = re.compile(r"\[([^\[\]]{1,60})\](?=$|[\s*_~`\[:：–—-])")
+_ID = re.compile(r"(T\d{1,6}[A-Za-z]?)(?=$|[\s*_~`\[]|[:.,)：](?:\s|$|\*)|[-–—]\s)")
+_BETWEEN = re.compile(r"\s+|[:：]\s*|[-–—|.,)]\s+")
+MALFORMED = re.compile(
+    r"([Tt][-_#]?\d\d[\w.-]*|T\d+[._]\d[\w.]*|T0\w*|TX{2,}|TN{2,}|T\?+|T#+)(?=$|[\s:*_~`])"
+)
+_OPENING = re.compile(r"\\[\\`<]|`+|<!--")
+_TICKS = re.compile("`+")
+
+
+def shown(text: str) -> str:
+    """A paragraph without its HTML comments, which GitHub does not show; it keeps its lines."""
+    return "".join(piece for piece, _ in _pieces(text)) if "<!--" in text else text
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Text and, marked so, code in its backticks; a comment is only the line ends in it."""
+    start = at = 0
+    open_end = False
+    while found := _OPENING.search(text, at):
+        opening, at, end = found.group(), found.end(), -1
+        if opening == "<!--" and not open_end:
+            end = text.find("-->", found.start() + 2) + 3
+            open_end = end < 3
+        elif opening[0] == "`":
+            runs = (run for run in _TICKS.finditer(text, at) if len(run.group()) == len(opening))
+            end = next((run.end() for run in runs), -1)
+        if end >= 3:
+            yield text[start : found.start()], False
+            inner = text[found.start() : end]
+            yield (inner, True) if opening[0] == "`" else ("\n" * inner.count("\n"), False)
+            apart = opening == "<!--" and text[found.start() - 1 : found.start()] == " "
+            start = at = end + (apart and text[end : end + 1] == " ")
+    yield text[start:], False
+
+
+def head(text: str) -> tuple[str | None, list[str], str]:
+    """Id, markers and description; id and markers may come in any order."""
+    name, tags, marks, at = None, list[str](), list[str](), 0
+    while at < len(text):
+        if found := _MARKUP.match(text, at):
+            if marks[-1:] == [found.group()]:
+                marks.pop()
+            else:
+                marks.append(found.group())
+        elif name is None and (found := _ID.match(text, at)):
+            name = found.group(1)
+        elif found := _TAG.match(text, at):
+            tags.append(found.group(1).strip())
+            name = name or next(iter(_ID.findall(tags[-1])), None)
+        elif not ((name or tags) and (found := _BETWEEN.match(text, at))):
+            break
+        at = found.end()
+    return name, tags, ("".join(marks) + text[at:]).strip() if at < len(text) else ""
+
 
 Named = tuple[str, str | None]
 """A task, or the first and the last of a range of tasks."""
 
 _TO = r"\s*(?:-|–|—|\.{2,3}|to\b|through\b)\s*"
 _ASIDE = r"(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]))*"
-_NEXT = rf"{_ASIDE}\s*(?:[,&+/、，](?:\s*and\b)?|and\b|or\b)\s*(?:tasks?\s+)?"
-_ONE = rf"\bT\d{{1,6}}[A-Za-z]?(?:{_TO}T\d{{1,6}}[A-Za-z]?|-\d{{3,6}})?\b"
+_AND = r"(?:and\b|or\b|plus\b|(?:as\s+well\s+as|along\s+with|together\s+with)\b)"
+_NEXT = (
+    rf"{_ASIDE}\s*(?:[,&+/、，]\s*{_AND}?|{_AND})\s*"
+    r"(?:also\s+)?(?:(?:up)?on\s+)?(?:tasks?\s+)?"
+)
+_ONE = rf"#?\bT\d{{1,6}}[A-Za-z]?(?:{_TO}T\d{{1,6}}[A-Za-z]?|-\d{{3,6}})?\b"
 _LIST = rf"({_ONE}(?:{_NEXT}{_ONE})*)"
-_FILL = r"(?:[\s:(\[：]|\b(?:on|upon|by|tasks?|completion|of|all|both|the)\b)*"
-_KEYS = r"(?:depend(?:s|ing|ent|encies|ency)?|deps|after|blocked\s+by|requires?|needs?|once)"
+_FILL = (
+    r"(?:[\s:(\[：]|\b(?:on|upon|by|tasks?|completion|of|all|both|the"
+    r"|completing|finishing)\b)*"
+)
+_KEYS = (
+    r"(?:depend(?:s|ing|ent|encies|ency)?|depends?-?on|deps|after|blocked(?:\s*|-)by|requires?|needs?"
+    r"|once|wait(?:s|ing)?\s+(?:for|on)|awaits?|awaiting)"
+)
 _HELPERS = (
     r"(?:\s*\b(?:must|should|can|will|be|is|are|all|run|in|parallel|start|begin|only|done"
     r"|finish|completed?|pass|directly|sequential|come|comes|go|goes)\b)*\s*"
 )
 _LEFT = rf"(?i)^\s*(?:(?:only|tasks?|both|all)\s+)*{_LIST}{_ASIDE}{_HELPERS}"
-_SAID = re2.compile(rf"(?i)\b(?:{_KEYS}|prerequisites?)\b{_FILL}{_LIST}")
-_LATER = re2.compile(rf"{_LEFT}\b(?:{_KEYS}|follows?)\b{_FILL}{_LIST}")
+_FOLLOWING = r"following\s+(?:(?:the\s+)?completion\s+of\s+)?(?:task\s+)?"
+_SAID = re2.compile(rf"(?i)\b(?:(?:{_KEYS}|prerequisites?)\b{_FILL}|{_FOLLOWING}){_LIST}")
+_LATER = re2.compile(rf"{_LEFT}\b(?:{_KEYS}|follows?|following)\b{_FILL}{_LIST}")
 _EARLIER = re2.compile(rf"{_LEFT}\b(?:before|precedes?|(?:un)?blocks?)\b{_FILL}{_LIST}([+]?)")
 _STEP = re2.compile(rf"(?i)^\s*{_LIST}{_ASIDE}\s*[.,]?\s*$")
 _ASIDES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -32,15 +99,21 @@ _NAMED = re2.compile(rf"(?i)\b(T\d{{1,6}}[A-Za-z]?)(?:{_TO}(T\d{{1,6}}[A-Za-z]?)
 _ARROW = re.compile(r"→|⟶|->|=>")
 _CLAUSE = re.compile(r";|\.\s")
 _MARKUP = re.compile(r"[*_~`]+")
-_NOT = ("not", "n't", "n’t", "no", "never", "without")
+_NOT = re.compile(
+    r"(?i)(?:not|n['’]t|\b(?:no|never|without|neither|nor))"
+    r"(?:\s+(?:longer|yet|directly|strictly|really|actually|necessarily|also|need|have|to|any))*$"
+)
+_LISTS = re.compile(r"(?i)\b(?:the|these|those)$")
+_LOOK_BACK = 60
 
 
 def waits_for(text: str) -> Iterator[Named]:
     """What a task's own text says it waits for: “depends on T003, T004”, “after T002”."""
     plain = _MARKUP.sub("", text)
     for found in _SAID.finditer(plain):
-        before = plain[max(0, found.start() - 12) : found.start()].rstrip().lower()
-        if not before.endswith(_NOT):
+        before = plain[max(0, found.start() - _LOOK_BACK) : found.start()].rstrip()
+        listed = found.group().lower().startswith("following") and _LISTS.search(before)
+        if not listed and not _NOT.search(before):
             yield from _named(found.group(1))
 
 
@@ -72,42 +145,105 @@ _SUFFIXES = frozenset(
     csv svg png jpg jpeg gif ico webp graphql prisma vue svelte gradle ipynb arb tpl j2 mako po rst
     snap feature ps1 bat""".split()
 )
-_DEEPER = _SUFFIXES | set("env log properties example template pem key s m r d".split())
+_TICKED = _SUFFIXES | frozenset(
+    """astro bazel bzl clj cljs cljc cmake csproj cts cxx ejs elm erb erl ex exs fsproj fsx
+    gemspec groovy haml hbs heex hpp hrl hs hxx jl less liquid lua ml mli mm mts nim nix pdf
+    pl plist pm pug pyx sass scala sln sol styl twig vb vbproj wasm xaml zig""".split()
+)
+_DEEPER = _TICKED | set(
+    "fs nu sv env log mod sum properties example template pem key s m r d".split()
+)
 _ROOTS = frozenset(
     """src tests lib docs k8s argocd kustomize helm .github specs scripts packages apps backend
     frontend configs migrations charts manifests bin deploy""".split()
 )
 _FILES = frozenset(
     """Dockerfile Containerfile Makefile Justfile Procfile Jenkinsfile Vagrantfile Gemfile Podfile
-    Rakefile CODEOWNERS AGENT_SCOPES LICENSE README CHANGELOG""".split()
+    Rakefile go.mod go.sum go.work CODEOWNERS AGENT_SCOPES LICENSE README CHANGELOG""".split()
 )
 _DOTTED = (".env", ".git", ".docker", ".editorconfig", ".eslint", ".prettier", ".npm", ".nvm")
 _LIBRARIES = frozenset("node next vue react express nuxt three d3 chart ember backbone".split())
 _MEDIA = frozenset("application text image audio video multipart font".split())
 _DOMAINS = frozenset("com org net io dev ai".split())
-_WORD = re.compile(r"[!-~À-ɏ]+")
-_CUT = re.compile(r"::|:\d|#")
+_FIRM = r"[!-~À-ʯ\u0300-\u052f\u1e00-\u1fff]"
+"""Scripts whose words stand apart; other letters, and emoji, may touch a path as prose."""
+_GAP = (
+    r"\s\x00-\x20\x7f-\xa9\xab-\xb9\xbb-\xbf\u2000-\u200b\u200e-\u25ff\u2900-\u297f\u3000-\u3004"
+    r"\u3008-\u3020\u3030\u303d\u27f0-\u27ff\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+    r"\u060c\u061b\u061f\u0964\u0965"
+)
+_OTHER = rf"[^{_GAP}!-~À-ʯ\u0300-\u052f\u1e00-\u1fff]"
+_LOOSE = rf"(?<!{_OTHER}){_OTHER}++"
+_ENDING = "|".join(sorted(_DEEPER))
+_BARE_WORD = re.compile(
+    rf"(?:{_LOOSE}(?=/|\.(?:{_ENDING})(?![A-Za-z0-9])))?"
+    rf"{_FIRM}+(?:(?:{_LOOSE}(?=[._-][0-9A-Za-z])|(?<=/){_LOOSE}(?=/)){_FIRM}+)*"
+)
+_TICKED_WORD = re.compile(rf"[^{_GAP}]+")
+_CUT = re.compile(rf"::|:\d|(?<=\.)(?:{_ENDING})#")
+_EMPHASIS = re.compile(r"([_*]{1,3}|~~)((?:\w|\.+/|\.\w+/).*(?:\.\w*[^\W_]|/))\1")
+_CLOSING = re.compile(rf"(\.(?:{_ENDING}))_{{1,3}}$")
+_SEEMS = re.compile(
+    r"(?!v?\d+\.)[^.].*\.(?!(?:git|com|org|net|io|dev|ai)$)[A-Za-z][A-Za-z0-9]{0,9}"
+)
+_STARTS = _ROOTS | {"", ".", "..", "http:", "https:"}
 _LONGEST_PATH = 300
 
 
-def named_paths(text: str) -> tuple[str, ...]:
+def named_paths(*texts: str) -> tuple[str, ...]:
     """The words that look like files or folders, in order, each once.
 
-    In backticks a file needs no ending. No addresses, versions, or “and/or”.
+    In backticks a file needs no known ending, and may have spaces. No addresses, versions, or
+    “and/or”.
     """
     found: dict[str, None] = {}
-    for number, piece in enumerate(re.split("`+", text)):
-        for word in _WORD.findall(piece.replace("](", "] (")):
-            parts = [word] if "{" in word else re.split("[,;]", word)
+    for piece, ticked in chain.from_iterable(map(_pieces, texts)):
+        for word in _words(piece.strip("`") if ticked else piece, ticked):
+            parts = [word] if "{" in word else re.split("[,;|]", word)
             paths = (_bare(part) for part in parts if "://" not in part)
-            found.update((path, None) for path in paths if _is_path(path, number % 2 == 1))
+            found.update((path, None) for path in paths if _is_path(path, ticked))
     return tuple(found)
+
+
+def _words(piece: str, ticked: bool) -> Iterator[str]:
+    if not ticked:
+        yield from _BARE_WORD.findall(piece.replace("](", "] (").replace("`", " "))
+        return
+    parts = re.split(r"[,;|\n]", piece) if " " in piece and "{" not in piece else [piece]
+    for part in map(str.strip, parts):
+        if _is_spaced(part):
+            yield part
+        else:
+            yield from _TICKED_WORD.findall(part.replace("](", "] ("))
+
+
+def _is_spaced(part: str) -> bool:
+    """Whether it is one path with spaces, such as “src/My File.py”, and no command."""
+    if len(part) > _LONGEST_PATH:
+        return False
+    *before, last = part.split(" ")
+    if not before or "/" not in before[0] or before[0].isupper() or not _ends(_bare(last)):
+        return False
+    if before[0].split("/")[0] in {"bin", "scripts"} or any(map(_ends, before)):
+        return False
+    new = any("/" in word and word.split("/")[0] in _STARTS for word in [*before[1:], last])
+    odd = (
+        word != "-" and not (word and (word[0] in "_([" or word[0].isalnum())) for word in before
+    )
+    return not new and not any(odd)
+
+
+def _ends(word: str) -> bool:
+    stem, _, suffix = word.rpartition(".")
+    return bool(stem) and suffix in _DEEPER
 
 
 def _bare(word: str) -> str:
     """Without quotation marks, emphasis, brackets around it, line number, and full stop."""
     for _ in range(4):
         word = word.strip("\"'<>|!?,;“”").rstrip(".:")
+        if len(word) <= 2 * _LONGEST_PATH and (found := _EMPHASIS.fullmatch(word)):
+            word = found.group(2)
         if word.startswith("**") and not word.startswith("**/"):
             word = word.lstrip("*")
         if word.endswith("*") and not word.endswith(("/*", "/**")):
@@ -118,11 +254,13 @@ def _bare(word: str) -> str:
                 word = word[1:]
             if word.endswith(closing) and word.count(opening) < word.count(closing):
                 word = word[:-1]
-    return _CUT.split(word, maxsplit=1)[0].removeprefix("./")
+    if cut := _CUT.search(word):
+        word = word[: cut.end() - 1 if cut.group().endswith("#") else cut.start()]
+    return _CLOSING.sub(r"\1", word).removeprefix("./")
 
 
 def _is_path(word: str, ticked: bool) -> bool:
-    if not 1 < len(word) <= _LONGEST_PATH or "//" in word or word[0] in "@~-$/":
+    if not 1 < len(word) <= _LONGEST_PATH or "//" in word or word[0] in "@~-$/#":
         return False
     if set(word) & set("\"'<>|=\\&?!;%^:") or not any(map(str.isalpha, word)):
         return False
@@ -133,15 +271,18 @@ def _is_path(word: str, ticked: bool) -> bool:
     stem, dot, suffix = last.rpartition(".")
     known = last in _FILES or last.startswith(_DOTTED)
     if "/" not in word:
-        plain = bool(stem and dot) and stem[0] != "." and suffix in _SUFFIXES and "@" not in word
+        ending = suffix in (_TICKED if ticked else _SUFFIXES)
+        plain = ending and stem[:1] not in ("", ".") and "@" not in word
         library = suffix in {"js", "json"} and stem.lower() in _LIBRARIES | {"res", "response"}
-        return (plain and not library) or last.startswith(_DOTTED) or (ticked and known)
+        return (plain and not library) or (known and (ticked or "." in last))
     if segments[0].rpartition(".")[0] and segments[0].rpartition(".")[2] in _DOMAINS:
         return False
-    ends = bool(stem and dot) and suffix in _DEEPER
     media = len(segments) == 2 and segments[0] in _MEDIA
-    folder = word.endswith("/") and (ticked or len(segments) > 1) and len(segments[0]) > 1
-    return ends or known or (folder and not media) or segments[0] in _ROOTS
+    seems = ticked and not media and "." not in segments[0][1:] and _SEEMS.fullmatch(last)
+    ends = bool(stem and dot) and (suffix in _DEEPER or seems)
+    said = ticked or (len(segments) > 1 and word.isascii())
+    folder = word.endswith("/") and said and len(segments[0]) > 1
+    return bool(ends) or known or (folder and not media) or segments[0] in _ROOTS
 
 
 def _whole(segment: str) -> bool:

@@ -15,9 +15,10 @@ from string import ascii_letters
 from textwrap import dedent
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from app.features.task_words import Named, named_paths, orders, waits_for
+from app.features.task_words import MALFORMED, Named, head, named_paths, orders, shown, waits_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +64,14 @@ def parse_tasks(text: str) -> Tasks:
 
 
 _BOX = re.compile(r"\[([^\[\]\n]{0,3})\](?!\()(.*)")
-_BROKEN_LINE = re.compile(r"\s*(?:[-*+•–]|\d{1,9}[.)])?[ \t]*\[[ xX]?\]\s*[*_~`\[]*T\d")
+_BROKEN_LINE = re.compile(r"\s*(?:(?:[-*+•–]|\d{1,9}[.)])[ \t]*)?\[[ xX]?\]\s*[*_~`\[]*T\d")
 _BROKEN = frozenset("x - ~ ✓ ✔ ✗ * v / > _ o".split()) | {""}
 _STARTS_WITH_ID = re.compile(r"[\s*_~`\[]*T\d")
-_TAG = re.compile(r"\[([^\[\]]{1,60})\](?=$|[\s*_~`\[:：–—-])")
-_ID = re.compile(r"(T\d{1,6}[A-Za-z]?)(?=$|[\s*_~`\[]|[:.,)：](?:\s|$|\*)|[-–—]\s)")
-_MALFORMED = re.compile(
-    r"([Tt][-_#]?\d{2,}[\w.-]*|T\d+[._]\d[\w.]*|T0\w*|TX{2,}|TN{2,}|T\?+|T#+)(?=$|[\s:*_~`])"
-)
 _STORY = re.compile(r"US\d{1,4}[a-z]?", re.IGNORECASE)
-_MARKUP = re.compile(r"[*_~`]+")
-_BETWEEN = re.compile(r"\s+|[:：]\s*|[-–—|.,)]\s+")
 _EMPTY = "{} has no description: say what is to be done"
 _UNSEEN = "GitHub sees no task here: begin it with “- [ ] ”, not indented, after an empty line"
+_TOO_DEEP = "nested too deep to be read: write it with fewer bullets, numbers or “>” before it"
+_TOO_LONG = "too long: only its first {:,} characters were read; split it into shorter lines"
 _FILES = ("file", "path", "location")
 
 
@@ -98,30 +94,23 @@ class _Open:
     depends_on: dict[str, None] = field(default_factory=dict)
 
 
-def _head(text: str) -> tuple[str | None, list[str], str]:
-    """Id, markers and description; id and markers may come in any order."""
-    name, tags, marks, at = None, list[str](), list[str](), 0
-    while at < len(text):
-        if found := _MARKUP.match(text, at):
-            if marks[-1:] == [found.group()]:
-                marks.pop()
-            else:
-                marks.append(found.group())
-        elif name is None and (found := _ID.match(text, at)):
-            name = found.group(1)
-        elif found := _TAG.match(text, at):
-            tags.append(found.group(1).strip())
-            name = name or next(iter(_ID.findall(tags[-1])), None)
-        elif not ((name or tags) and (found := _BETWEEN.match(text, at))):
-            break
-        at = found.end()
-    return name, tags, ("".join(marks) + text[at:]).strip() if at < len(text) else ""
+_DEEPEST, _LONGEST_LINE = 60, 20_000
+"""Levels of blocks, of which a list has two for each of its own; characters."""
+
+
+def _deep(state: StateBlock, line: int, _: int, silent: bool) -> bool:
+    """A rule of the parser: leaves out one line that is nested too deep, not all that follow."""
+    if left_out := not silent and state.level >= _DEEPEST:
+        state.push("too_deep", "", 0).map = [line, line + 1]
+        state.line = line + 1
+    return left_out
 
 
 @cache
 def _markdown() -> MarkdownIt:
     """Blocks only; link definitions are left out, as many of them take very long."""
-    parser = MarkdownIt("commonmark").enable("table").disable("reference")
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 2})
+    parser.enable("table").disable("reference").block.ruler.before("table", "too_deep", _deep)
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
@@ -147,7 +136,7 @@ class _Reader:
 
     def finished(self, one: _Open) -> Task:
         files = [said for said in one.texts[1:] if said.lstrip("*_ ").lower().startswith(_FILES)]
-        paths = named_paths("\n".join([one.texts[0], *files]))
+        paths = named_paths(one.texts[0], *files)
         details = dedent("\n".join(self.lines[one.task.line : one.end])).strip()
         return replace(one.task, paths=paths, depends_on=tuple(one.depends_on), details=details)
 
@@ -170,22 +159,32 @@ class _Reader:
                 self._headings[-1] = (self._headings[-1][0], token.content.strip())
             case "inline":
                 self._text(token.content, start + 1, first)
+            case "too_deep":
+                self.error(start + 1, _TOO_DEEP)
             case "html_block" | "code_block" if not token.content.lstrip().startswith("<!--"):
                 self._broken(token.content.split("\n"), start + 1)
 
     def _text(self, content: str, line: int, first: bool) -> None:
-        lines = content.split("\n")
-        box = _BOX.match(lines[0]) if first else None
+        box = _BOX.match(content) if first else None
+        lines = shown(content).split("\n")
         self._broken(lines[1:] if box else lines, line + 1 if box else line)
-        if box and self._boxed(box.group(1), box.group(2), line, content):
+        if box and self._boxed(box, lines, line):
             return
         if self._items and (task := self._items[-1][1]):
-            task.texts.append(content)
+            task.texts.append(self._short(lines, line))
         elif any("dependenc" in one.lower() for level, one in self._headings if level > 1):
-            self._section(lines, line)
+            self._section(self._short(lines, line).split("\n"), line)
 
-    def _boxed(self, box: str, rest: str, line: int, content: str) -> bool:
+    def _short(self, lines: list[str], line: int) -> str:
+        """The text without what is too far right to be read."""
+        for number, text in enumerate(lines, start=line):
+            if len(text) > _LONGEST_LINE:
+                self.error(number, _TOO_LONG.format(_LONGEST_LINE))
+        return "\n".join(text[:_LONGEST_LINE] for text in lines)
+
+    def _boxed(self, found: re.Match[str], lines: list[str], line: int) -> bool:
         """Whether it is a task; a broken one is an error."""
+        box, rest = found.groups()
         if box not in {" ", "x", "X"} or not rest or not rest[0].isspace():
             if box in {" ", "x", "X"} and not rest:
                 self.error(line, _EMPTY.format("the task"))
@@ -195,13 +194,14 @@ class _Reader:
             return False
         for above in (above for _, above in self._items[:-1] if above):
             above.end = min(above.end, line - 1)
-        name, tags, said = _head(rest.strip())
-        story = next((found.group().upper() for tag in tags if (found := _STORY.match(tag))), None)
+        content = self._short(lines, line)
+        name, tags, said = head(content.split("\n")[0][found.start(2) :].strip())
+        story = next((code.group().upper() for tag in tags if (code := _STORY.match(tag))), None)
         marks = (box != " ", "P" in map(str.upper, tags), story, self._phase())
         task = Task(name, *marks, said, (), (), line)
         self.tasks.append(_Open(task, self._items[-1][0], [content]))
         self._items[-1] = (self._items[-1][0], self.tasks[-1])
-        if not task.id and (wrong := _MALFORMED.match(task.description)):
+        if not task.id and (wrong := MALFORMED.match(task.description)):
             self.error(line, f"“{wrong.group(1)[:40]}” is no task id: write it like T001")
         if not task.description:
             self.error(line, _EMPTY.format(task.id or "the task"))
