@@ -18,7 +18,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from app.features.task_words import MALFORMED, Named, head, named_paths, orders, shown, waits_for
+from app.features.task_paths import named_paths
+from app.features.task_words import MALFORMED, Named, head, orders, shown, waits_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.features.task_words import named_paths, shown
+from app.features.task_paths import named_paths
+from app.features.task_words import shown
 from app.features.tasks import Task, parse_tasks
 
 OTHERS = "\n".join(f"- [ ] T00{number} x" for number in range(1, 5))
