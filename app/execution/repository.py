@@ -69,10 +69,6 @@ class Mirror:
         """Where a branch was at the remote when it was fetched last."""
         return await self._commit(ORIGIN + branch_name(branch))
 
-    async def ours(self, branch: str) -> str | None:
-        """Where a branch of ours is, pushed or not."""
-        return await self._commit(f"refs/heads/{branch_name(branch)}")
-
     async def holds(self, commit: str, other: str) -> bool:
         """Whether `other` is `commit` or one of its ancestors."""
         return (await self.ask("merge-base", "--is-ancestor", other, commit)).code == 0

@@ -6,7 +6,7 @@ import hashlib
 import os
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -39,11 +39,9 @@ ODD = os.fsdecode(b"src/\xff\xfe")
 
 
 @pytest.fixture
-def remote(tmp_path: Path) -> Iterator[Remote]:
-    found = Remote(tmp_path / "remote")
-    found.push(FILES)
-    yield found
-    found.close()
+def remote(remote: Remote) -> Remote:
+    remote.push(FILES)
+    return remote
 
 
 def _hash(mirror: Path, but: str) -> str:

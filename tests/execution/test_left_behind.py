@@ -6,7 +6,7 @@ import os
 import stat
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,16 +32,9 @@ LOCKED_OUT = struct.pack("<I", 2) + b"".join(
 
 
 @pytest.fixture
-def remote(tmp_path: Path) -> Iterator[Remote]:
-    found = Remote(tmp_path / "remote")
-    found.push(FILES)
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def worktrees(remote: Remote, tmp_path: Path) -> Worktrees:
-    return pool(remote, tmp_path)
+def remote(remote: Remote) -> Remote:
+    remote.push(FILES)
+    return remote
 
 
 def _lists(root: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,6 @@ from app.execution.mirror import Mirrors
 from tests.execution.git_help import REPO, TOKEN, Remote, git
 
 pytestmark = pytest.mark.needs("git")
-
-
-@pytest.fixture
-def remote(tmp_path: Path) -> Iterator[Remote]:
-    found = Remote(tmp_path / "remote")
-    yield found
-    found.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,11 +30,9 @@ TASK = Task(Prompt("You are @dede.", "Add the export.", "task/1"), "@dede", SCOP
 
 
 @pytest.fixture
-def remote(tmp_path: Path) -> Iterator[Remote]:
-    found = Remote(tmp_path / "remote")
-    found.push(FILES)
-    yield found
-    found.close()
+def remote(remote: Remote) -> Remote:
+    remote.push(FILES)
+    return remote
 
 
 def acts(*commands: str) -> Any:

@@ -9,7 +9,7 @@ import asyncio
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -58,11 +58,9 @@ _OF_WORKTREE = re.compile(r"worktrees/[^/]+/(index|HEAD|ORIG_HEAD|logs(/.*)?)")
 
 
 @pytest.fixture
-def remote(tmp_path: Path) -> Iterator[Remote]:
-    found = Remote(tmp_path / "remote")
-    found.push(FILES)
-    yield found
-    found.close()
+def remote(remote: Remote) -> Remote:
+    remote.push(FILES)
+    return remote
 
 
 async def _ran(script: str, walls: Walls, worktree: Worktree) -> Outcome:
