@@ -32,6 +32,7 @@ from app.scopes.links import escaped
 __all__ = ["Change", "Dropped", "Judged", "Kind", "changes", "drop", "judge", "settled"]
 
 _ROUNDS = 8
+"""Links over links that are judged anew, one behind the other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Started inside the sandbox: `enter.py PLAN PROGRAM …`. Confines a child that becomes PROGRAM.
 
 It stays as the child's keeper: passes calls on to the forwarder, ends a run that takes too much of
-the machine, and leaves no process behind. PLAN is a file of
-Python's own form, see `sandbox.py`. Runs with `python -I -S` and imports little: every run waits
-for it.
+the machine, and leaves no process behind. PLAN is a file in
+Python's own form, see `sandbox.py`. It runs with `python -I -S` and imports little, as every run
+waits for it.
 """
 
 from __future__ import annotations

@@ -177,7 +177,6 @@ class Worktrees:
         try:
             await _cleaned(worktree)
             await note_index(worktree)
-            self._left[slot] = base, worktree.index
             size = await asyncio.to_thread(size_of, slot)
         except (GitFailed, OSError, RecursionError):
             size = -1
@@ -185,6 +184,7 @@ class Worktrees:
             if size < 0 or len(list(pool.glob("*.idle"))) >= self._idle:
                 slots.set_aside(slot)
             else:
+                self._left[slot] = base, worktree.index
                 slots.write(slot.with_suffix(".idle"), json.dumps({"bytes": size, "base": base}))
                 slot.with_suffix(".lease").unlink(missing_ok=True)
         if not slot.exists():
@@ -196,6 +196,7 @@ class Worktrees:
         async with exclusive(pool / "lock"):
             if slot not in slots.idle(pool):
                 return False  # somebody was quicker
+            self._left.pop(slot, None)
             slots.set_aside(slot)
         admin = self.mirrors.path(f"{pool.parent.name}/{pool.name}") / "worktrees" / slot.name
         await asyncio.to_thread(remove, admin)

@@ -21,7 +21,7 @@ from githubkit.cache import MemCacheStrategy
 
 from app.features.model import Place
 from app.github import graphql
-from app.github.calls import GitHubError, ask, pages, send
+from app.github.calls import GitHubError, ask, pages, read_json, send
 from app.scopes.rules import MAX_BYTES
 from app.settings import Settings
 
@@ -153,7 +153,7 @@ class AppClient:
         params = {"per_page": "100"} | ({"cursor": cursor} if cursor else {})
         response = await send(self._github, "GET", "/app/hook/deliveries", params=params)
         following = response.links.get("next", {}).get("url", "")
-        return response.json(), httpx.URL(following).params.get("cursor") if following else None
+        return read_json(response), httpx.URL(following).params.get("cursor") if following else None
 
     async def request(self, method: str, path: str, **kwargs: Any) -> Any:
         """A call as the App itself. Raises `GitHubError`."""
@@ -229,7 +229,7 @@ class RepoClient:
             params={"q": f"{words} repo:{self._repo}", "per_page": "10"},
             accept="application/vnd.github.text-match+json",
         )
-        items = response.json().get("items", [])
+        items = read_json(response).get("items", [])
         ours = self._repo.lower()
         return [
             item

@@ -7,7 +7,7 @@ from typing import Any
 
 from githubkit import GitHub
 
-from app.github.calls import GitHubError, send
+from app.github.calls import GitHubError, read_json, send
 
 _STATUS = {
     "NOT_FOUND": 404,
@@ -22,7 +22,7 @@ async def run(github: GitHub[Any], query: str, variables: dict[str, Any]) -> dic
     """The `data` of the answer. Raises `GitHubError`, also where only a part of it failed."""
     body = {"query": query, "variables": variables}
     response = await send(github, "POST", _address(github), json=body)
-    answer = response.json()
+    answer = read_json(response)
     errors = answer.get("errors") or []
     if errors:
         kind, message = errors[0].get("type"), errors[0].get("message", "")

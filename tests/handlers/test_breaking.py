@@ -173,7 +173,7 @@ def test_a_conflict_on_a_path_that_is_no_utf8_can_be_stored() -> None:
 
     shop = object.__new__(Workshop)
     shop._mirrors, shop._secrets = None, frozenset()  # type: ignore[assignment]
-    shop._fetched = AsyncMock()  # type: ignore[method-assign]
+    shop._fetched = AsyncMock()  # type: ignore[method-assign]  # stands in
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "land", found)
         wanted = LandTask("k", 1, PLACE, "T001", 1, "a" * 40, "012-x")
@@ -194,7 +194,7 @@ def test_a_landing_is_told_although_tidying_up_fails() -> None:
     shop = AsyncMock()
     shop.land.return_value = TaskLanded(1, "T001", 1, "d" * 40)
     shop.prune.side_effect = GitFailed("no space left on device")
-    tasks._opened = AsyncMock(return_value=shop)  # type: ignore[method-assign]
+    tasks._opened = AsyncMock(return_value=shop)  # type: ignore[method-assign]  # stands in
     wanted = LandTask("k", 1, PLACE, "T001", 1, "a" * 40, "012-x")
     assert asyncio.run(tasks.land(wanted, None)).head == "d" * 40  # type: ignore[arg-type]
 
@@ -608,7 +608,7 @@ def test_a_full_disk_is_an_answer_and_not_another_run_of_the_agent() -> None:
     async def full(*_: Any) -> Any:
         raise OSError(28, "No space left on device")
 
-    shop._run = full  # type: ignore[method-assign]
+    shop._run = full  # type: ignore[method-assign]  # stands in
     event = asyncio.run(shop.run(wanted, AsyncMock(), NOBODY))
     assert event.error
 
